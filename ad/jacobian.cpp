@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 
+#include "ad/conditions.h"
 #include "ad/forward.h"
 #include "ad/replay.h"
 #include "ad/reverse.h"
@@ -40,7 +41,7 @@ Expr extent_of(const Expr& value, std::size_t axis, Emitter& code) {
 constexpr std::int64_t kMostWrittenOut = 4;
 constexpr std::size_t kMostNodesWrittenOut = 1 << 9;
 
-bool is_short(const Expr& code) {
+bool is_short_code(const Expr& code) {
   std::size_t nodes = 0;
   lang::visit_post_order(code, [&](const Expr&) { ++nodes; });
   return nodes <= kMostNodesWrittenOut;
@@ -52,7 +53,7 @@ class Directions {
   // `like`: an atom of that shape. `code_of_one`: what is going to be computed, or is as long.
   Directions(const Expr& like, const Expr& code_of_one, Emitter& code) : like_(like) {
     few_ = few(like->type);
-    if (few_ > 0 && !is_short(code_of_one)) few_ = 0;
+    if (few_ > 0 && !is_short_code(code_of_one)) few_ = 0;
     const std::size_t rank = tensor_of(like->type).shape.rank();
     for (std::size_t axis = 0; axis < rank; ++axis) {
       extents_.push_back(extent_of(like, axis, code));
@@ -100,7 +101,7 @@ class Directions {
       places.push_back(binder(axis));
       const Expr same = build::prim(lang::Prim::Eq, {lang::make_var(places[axis].variable),
                                                      lang::make_var(binders_[axis].variable)});
-      is_here = is_here ? build::prim(lang::Prim::And, {is_here, same}) : same;
+      is_here = both(is_here, same);
     }
     return lang::make_comprehension(places, build::select(is_here, number(1), number(0)), {},
                                     like_->type);

@@ -43,6 +43,11 @@ Expr times(std::int64_t factor, const Expr& expr) {
   return build::mul(expr, build::index_constant(factor));
 }
 
+Expr extent_of_axis(const lang::Dim& length) {
+  return length.is_constant() ? build::index_constant(length.constant())
+                              : lang::make_dim_term(length);
+}
+
 std::optional<std::int64_t> number_in(const Expr& expr) {
   constexpr double kMost = 1 << 30;
   const auto* constant = as<lang::Constant>(expr);

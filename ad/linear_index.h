@@ -22,6 +22,9 @@ struct LinearIndex {
 // `factor * expr`, of int64.
 lang::Expr times(std::int64_t factor, const lang::Expr& expr);
 
+// An extent that is known, if only by name, as int64.
+lang::Expr extent_of_axis(const lang::Dim& length);
+
 // A constant of at most 2^30.
 std::optional<std::int64_t> number_in(const lang::Expr& expr);
 

@@ -37,24 +37,14 @@ NeededWhere::NeededWhere(const Expr& code) {
     if (const auto* var = as<lang::Var>(node)) {
       const auto [known, is_new] = of_variables.try_emplace(var->variable.get(), sides);
       if (!is_new)
-        std::erase_if(known->second, [&](const Side& each) { return !is_among(each, sides); });
+        std::erase_if(known->second, [&](const TakenSide& each) { return !is_among(each, sides); });
     }
     use_parts(node, sides);
   }
 }
 
-NeededWhere::Side NeededWhere::side_of(Expr condition, bool holds) {
-  while (const auto* negation = as<lang::Primitive>(condition)) {
-    if (negation->prim != Prim::Not) break;
-    const Expr inner = negation->args[0];
-    condition = inner;
-    holds = !holds;
-  }
-  return {std::move(condition), holds};
-}
-
-bool NeededWhere::is_among(const Side& side, const Sides& sides) {
-  return std::any_of(sides.begin(), sides.end(), [&](const Side& each) {
+bool NeededWhere::is_among(const TakenSide& side, const Sides& sides) {
+  return std::any_of(sides.begin(), sides.end(), [&](const TakenSide& each) {
     return each.holds == side.holds &&
            (each.condition == side.condition || lang::alpha_equal(each.condition, side.condition));
   });
@@ -63,7 +53,7 @@ bool NeededWhere::is_among(const Side& side, const Sides& sides) {
 void NeededWhere::use(const Expr& node, const Sides& sides) {
   const auto [known, is_new] = sides_.try_emplace(node.get(), sides);
   if (!is_new)
-    std::erase_if(known->second, [&](const Side& each) { return !is_among(each, sides); });
+    std::erase_if(known->second, [&](const TakenSide& each) { return !is_among(each, sides); });
 }
 
 void NeededWhere::use_parts(const Expr& node, const Sides& sides) {
@@ -71,7 +61,7 @@ void NeededWhere::use_parts(const Expr& node, const Sides& sides) {
     use(condition, sides);
     for (const bool holds : {true, false}) {
       Sides inner = sides;
-      if (inner.size() < kMostSides) inner.push_back(side_of(condition, holds));
+      if (inner.size() < kMostSides) inner.push_back(without_negation({condition, holds}));
       use(holds ? first : second, inner);
     }
   };
@@ -89,7 +79,7 @@ void NeededWhere::use_parts(const Expr& node, const Sides& sides) {
 
 bool NeededWhere::implies(const Expr& node, const Expr& condition) const {
   const auto found = sides_.find(node.get());
-  return found != sides_.end() && is_among(side_of(condition, true), found->second);
+  return found != sides_.end() && is_among(without_negation({condition, true}), found->second);
 }
 
 }  // namespace relay::ad

@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ad/conditions.h"
 #include "lang/expr.h"
 
 namespace relay::ad {
@@ -17,14 +18,9 @@ class NeededWhere {
   bool implies(const lang::Expr& node, const lang::Expr& condition) const;
 
  private:
-  struct Side {
-    lang::Expr condition;
-    bool holds;
-  };
-  using Sides = std::vector<Side>;
+  using Sides = std::vector<TakenSide>;
 
-  static Side side_of(lang::Expr condition, bool holds);
-  static bool is_among(const Side& side, const Sides& sides);
+  static bool is_among(const TakenSide& side, const Sides& sides);
   void use(const lang::Expr& node, const Sides& sides);
   void use_parts(const lang::Expr& node, const Sides& sides);
 

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "ad/conditions.h"
 #include "ad/linear_index.h"
 #include "lang/build.h"
 #include "lang/op.h"
@@ -41,16 +42,9 @@ bool is_int64(const Expr& index) {
   return as<lang::TensorType>(index->type)->dtype == lang::DType::Int64;
 }
 
-Expr is_between(const Expr& index, const Expr& extent) {
-  return build::prim(Prim::And, {build::prim(Prim::Ge, {index, build::index_constant(0)}),
-                                 build::prim(Prim::Lt, {index, extent})});
-}
-
 // Over an axis of that length.
 IndexBinder binder_over(const Dim& length) {
-  return {lang::make_variable("r", lang::scalar_type(lang::DType::Int64)),
-          length.is_constant() ? build::index_constant(length.constant())
-                               : lang::make_dim_term(length)};
+  return {lang::make_variable("r", lang::scalar_type(lang::DType::Int64)), extent_of_axis(length)};
 }
 
 // An int64.
@@ -182,7 +176,7 @@ class Placing {
       const auto extent = constant_of(dim_of(binder.extent, extents_));
       if (extent && *extent > 0) continue;
       const Expr has_points = build::prim(Prim::Gt, {steps_of(binder), build::index_constant(0)});
-      all = all ? build::prim(Prim::And, {all, has_points}) : has_points;
+      all = both(all, has_points);
     }
     return all;
   }
@@ -337,9 +331,8 @@ class Placing {
 
   static Expr where(const std::vector<Expr>& conditions, const Expr& value) {
     if (conditions.empty()) return value;
-    Expr all = conditions[0];
-    for (std::size_t i = 1; i < conditions.size(); ++i)
-      all = build::prim(Prim::And, {all, conditions[i]});
+    Expr all;
+    for (const Expr& each : conditions) all = both(all, each);
     const Expr zero = build::constant(as<lang::TensorType>(value->type)->dtype.known(), 0);
     return build::if_(all, value, zero);
   }

@@ -6,6 +6,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "ad/conditions.h"
+#include "ad/linear_index.h"
 #include "ad/needed_where.h"
 #include "lang/alpha_equal.h"
 #include "lang/build.h"
@@ -47,16 +49,16 @@ struct Slice {
   VariableRef variable;
 };
 
-bool are_same(const Expr& a, const Expr& b) {
+bool are_equal(const Expr& a, const Expr& b) {
   return a == b || (a && b && lang::alpha_equal(a, b));
 }
-bool are_same(const std::vector<Expr>& a, const std::vector<Expr>& b) {
+bool are_equal(const std::vector<Expr>& a, const std::vector<Expr>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const Expr& x, const Expr& y) { return are_same(x, y); });
+                    [](const Expr& x, const Expr& y) { return are_equal(x, y); });
 }
 
 // A whole number made of others by arithmetic.
-bool is_arithmetic(const Expr& index) {
+bool is_index_arithmetic(const Expr& index) {
   std::size_t nodes = 0;
   bool found = true;
   lang::visit_post_order(index, [&](const Expr& node) {
@@ -91,8 +93,8 @@ class SliceSearch {
         slices_.emplace(variable.get(), std::vector<Slice>());
     }
     if (slices_.empty()) return;
+    code_ = code;
     lang::visit_post_order(code, [&](const Expr& node) { note(node); });
-    needed_.emplace(code);
   }
 
   bool has_candidates() const { return !slices_.empty(); }
@@ -132,9 +134,8 @@ class SliceSearch {
     const std::vector<Expr> first(dims.size(), build::index_constant(0));
     const Expr other = slice_of(tensor->variable, found->second, first);
     if (!other) return nullptr;
-    Expr all = (*conditions)[0];
-    for (std::size_t i = 1; i < conditions->size(); ++i)
-      all = build::prim(Prim::And, {all, (*conditions)[i]});
+    Expr all;
+    for (const Expr& each : *conditions) all = both(all, each);
     return build::select(all, element, other);
   }
 
@@ -207,15 +208,18 @@ class SliceSearch {
 
   // Where each axis of the read, which `expr` is, has its index, and where one condition does not
   // hold 0. Empty where nothing needs it elsewhere; nothing where that is not so.
-  std::optional<std::vector<Expr>> conditions_of(const Expr& expr, const lang::Index& read) const {
-    const auto is_implied = [&](const Expr& each) { return needed_->implies(expr, each); };
+  std::optional<std::vector<Expr>> conditions_of(const Expr& expr, const lang::Index& read) {
+    const auto is_implied = [&](const Expr& each) {
+      if (!needed_) needed_.emplace(code_);
+      return needed_->implies(expr, each);
+    };
     std::vector<Expr> all;
     for (const Expr& index : read.indices) {
       auto own = place_of(index).conditions;
       if (!std::all_of(own.begin(), own.end(), is_implied)) all = std::move(own);
     }
     const auto is_same = [&](const Expr& index) {
-      return is_zero(index) || are_same(place_of(index).conditions, all);
+      return is_zero(index) || are_equal(place_of(index).conditions, all);
     };
     if (all.empty() || (lang::is_scalar(expr->type) &&
                         std::all_of(read.indices.begin(), read.indices.end(), is_same)))
@@ -226,7 +230,7 @@ class SliceSearch {
   // The same number in terms of what is at hand outside of the code; null where it is no such.
   Expr outside(const Expr& index) const {
     const Expr result = outside(index, kMostDefinitions);
-    return result && is_arithmetic(result) ? result : nullptr;
+    return result && is_index_arithmetic(result) ? result : nullptr;
   }
   Expr outside(const Expr& expr, int definitions) const {
     lang::Substitution made;
@@ -235,7 +239,7 @@ class SliceSearch {
       if (found != definitions_.end()) {
         if (definitions == 0 || !lang::is_scalar(variable->type)) return nullptr;
         const Expr value = outside(found->second, definitions - 1);
-        if (!value || !is_arithmetic(value)) return nullptr;
+        if (!value || !is_index_arithmetic(value)) return nullptr;
         made.emplace(variable.get(), value);
       } else if (inside_.contains(variable.get()) ||
                  (!saved_.contains(variable.get()) && !is_at_hand_(variable))) {
@@ -259,7 +263,7 @@ class SliceSearch {
   static Expr slice_of(const VariableRef& tensor, std::vector<Slice>& known,
                        const std::vector<Expr>& places) {
     const auto found = std::find_if(known.begin(), known.end(), [&](const Slice& slice) {
-      return are_same(slice.places, places);
+      return are_equal(slice.places, places);
     });
     if (found != known.end()) return lang::make_var(found->variable);
     if (known.size() == kMostSlices) return nullptr;
@@ -284,17 +288,12 @@ class SliceSearch {
         dims.push_back(dim);
         continue;
       }
-      const Expr extent =
-          dim.is_constant() ? build::index_constant(dim.constant()) : lang::make_dim_term(dim);
       const Expr place = build::cast_to(lang::DType::Int64, slice.places[axis]);
       const auto* number = as<lang::Constant>(place);
       if (number && dim.is_constant() && number->value->number_at(0) >= 0 &&
           number->value->number_at(0) < static_cast<double>(dim.constant()))
         continue;
-      const Expr inside =
-          build::prim(Prim::And, {build::prim(Prim::Ge, {place, build::index_constant(0)}),
-                                  build::prim(Prim::Lt, {place, extent})});
-      is_there = is_there ? build::prim(Prim::And, {is_there, inside}) : inside;
+      is_there = both(is_there, is_between(place, extent_of_axis(dim)));
     }
     return lang::rename_bound(build::comprehension(dims, [&](const build::Indices& own) {
       std::vector<Expr> indices;
@@ -308,11 +307,11 @@ class SliceSearch {
   const std::function<bool(const VariableRef&)>& is_at_hand_;
   std::unordered_set<const Variable*> saved_;
   std::unordered_map<const Variable*, std::vector<Slice>> slices_;  // of the candidates
-  // Of the code.
+  Expr code_;
   std::unordered_set<const Variable*> inside_;
   std::unordered_map<const Variable*, Expr> definitions_;
   std::unordered_map<const Variable*, Expr> extents_;
-  std::optional<NeededWhere> needed_;
+  std::optional<NeededWhere> needed_;  // once a read has conditions
 };
 
 class SliceReads final : public lang::Rewriter {

@@ -1,6 +1,7 @@
 #include "ad/scatter_adjoint.h"
 
 #include "ad/contribution.h"
+#include "ad/linear_index.h"
 #include "ad/reduce_adjoint.h"
 #include "lang/build.h"
 #include "lang/visit.h"
@@ -108,10 +109,9 @@ std::vector<IndexBinder> binders_over(const Expr& tensor, std::size_t first, Emi
   const auto& dims = as<lang::TensorType>(tensor->type)->shape.dims();
   std::vector<IndexBinder> binders;
   for (std::size_t axis = first; axis < dims.size(); ++axis) {
-    Expr extent = dims[axis].is_constant() ? build::index_constant(dims[axis].constant())
-                  : dims[axis].is_any()
+    Expr extent = dims[axis].is_any()
                       ? build::op("dim_of", {tensor}, {{"axis", static_cast<std::int64_t>(axis)}})
-                      : lang::make_dim_term(dims[axis]);
+                      : extent_of_axis(dims[axis]);
     binders.push_back({lang::make_variable("r", lang::scalar_type(lang::DType::Int64)),
                        code.emit("extent", std::move(extent))});
   }

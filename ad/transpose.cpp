@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "ad/conditions.h"
 #include "ad/primitive_rules.h"
 #include "ad/reduce_adjoint.h"
 #include "ad/scalar_form.h"
@@ -34,37 +35,23 @@ bool is_differentiable_scalar(const Expr& expr) {
   return tensor && lang::is_scalar(expr->type) && lang::is_float(tensor->dtype.known());
 }
 
-// On one side of a `select`: where the condition holds, or where it does not. Null: always.
-struct TakenSide {
-  Expr condition;
-  bool holds = true;
-
-  Expr kept(const Expr& a) const {
-    if (!condition) return a;
-    const Expr zero = build::constant(as<lang::TensorType>(a->type)->dtype.known(), 0);
-    return build::select(condition, holds ? a : zero, holds ? zero : a);
-  }
-};
-
 // What holds where a read is done, and what is known there.
 class Taken {
  public:
-  void add(const TakenSide& side) {
-    const auto* negation = as<lang::Primitive>(side.condition);
-    if (negation && negation->prim == Prim::Not) return add({negation->args[0], !side.holds});
+  void add(const TakenSide& taken) {
+    const TakenSide side = without_negation(taken);
     known_.emplace(side.condition.get(), side.holds);
     const Expr each = side.holds ? side.condition : build::prim(Prim::Not, {side.condition});
-    all_ = all_ ? build::prim(Prim::And, {all_, each}) : each;
+    all_ = both(all_, each);
   }
 
   // The index without the branches that are not taken.
   Expr index(Expr index) const {
     while (const auto* select = as_select(index)) {
-      const auto* negation = as<lang::Primitive>(select->args[0]);
-      const bool is_negated = negation && negation->prim == Prim::Not;
-      const auto found = known_.find((is_negated ? negation->args[0] : select->args[0]).get());
+      const TakenSide first = without_negation({select->args[0], true});
+      const auto found = known_.find(first.condition.get());
       if (found == known_.end()) break;
-      index = select->args[found->second != is_negated ? 1 : 2];
+      index = select->args[found->second == first.holds ? 1 : 2];
     }
     return index;
   }

@@ -19,8 +19,8 @@ using loops::ValueId;
 
 namespace {
 
-constexpr int kMostValues = 48;  // that are looked at for one sum
-constexpr std::int64_t kFar = std::int64_t{1} << 60;
+constexpr int kMostValues = 48;                          // that are looked at for one sum
+constexpr std::int64_t kBeyond = std::int64_t{1} << 60;  // any axis
 
 Prim negated(Prim order) {
   switch (order) {
@@ -126,8 +126,8 @@ KernelCodegen::Part KernelCodegen::where_compared(const Instruction& comparison,
   Value* const behind = b_.CreateAdd(at, int64(1));
   const bool begins = order == Prim::Gt || order == Prim::Ge || order == Prim::Eq;
   const bool ends = order == Prim::Lt || order == Prim::Le || order == Prim::Eq;
-  return {Part::Some, begins ? known(order == Prim::Gt ? behind : at, -kFar) : int64(-kFar),
-          ends ? known(order == Prim::Lt ? at : behind, kFar) : int64(kFar)};
+  return {Part::Some, begins ? known(order == Prim::Gt ? behind : at, -kBeyond) : int64(-kBeyond),
+          ends ? known(order == Prim::Lt ? at : behind, kBeyond) : int64(kBeyond)};
 }
 
 // Where the condition may be what is wanted.
@@ -140,9 +140,9 @@ KernelCodegen::Part KernelCodegen::where_holds(ValueId condition, bool wanted, s
   if ((analysis_.depends(condition) & axis_bit(axis)) == 0) {
     Value* const holds = values_[condition].scalar;
     if (is_varying(condition) || holds == nullptr) return {};
-    Value* const end = wanted ? b_.CreateSelect(holds, int64(kFar), int64(-kFar))
-                              : b_.CreateSelect(holds, int64(-kFar), int64(kFar));
-    return {Part::Some, int64(-kFar), end};
+    Value* const end = wanted ? b_.CreateSelect(holds, int64(kBeyond), int64(-kBeyond))
+                              : b_.CreateSelect(holds, int64(-kBeyond), int64(kBeyond));
+    return {Part::Some, int64(-kBeyond), end};
   }
   if (instruction.code != Code::Primitive) return {};
   const auto arg = [&](std::size_t i, bool value) {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMostTurns = 12;
 constexpr std::int64_t kLongestRun = std::int64_t{1} << 30;
-constexpr std::int64_t kLongestStep = std::int64_t{1} << 20;
+constexpr std::int64_t kLongestTurningStep = std::int64_t{1} << 20;
 // Numbers below this do not wrap around in a run.
 constexpr std::int64_t kSmall = std::int64_t{1} << 60;
 
@@ -33,7 +33,7 @@ bool KernelCodegen::is_in_steps(ValueId id, std::int32_t axis) {
   if (instruction.dtype != DType::Int64) return false;
   if ((analysis_.depends(id) & axis_bit(axis)) == 0) return true;
   const auto step = analysis_.step(id, axis);
-  if (!step || std::abs(*step) > kLongestStep) return false;
+  if (!step || std::abs(*step) > kLongestTurningStep) return false;
   if (instruction.code == Code::Axis) return true;
   return instruction.code == Code::Primitive &&
          std::all_of(instruction.args.begin(), instruction.args.end(),

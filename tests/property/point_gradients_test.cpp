@@ -185,33 +185,21 @@ class PointBodies {
 };
 
 TEST_CASE("gradients of functions that index notation calls are the same in either tier") {
-  repl::Session interpreted(verified(interp::JitMode::Off));
-  repl::Session native(verified(interp::JitMode::Always));
-  for (const std::uint64_t seed : seeds(kPrograms)) {
-    const std::string text =
-        PointBodies(seed).text() + "let d = w\ndef f(x, m, d) { grad(total)(x, m, d) }\n";
-    CAPTURE(seed, text);
-    check_tiers(interpreted, native, text);
-  }
+  check_tiers_of<PointBodies>(kPrograms, "let d = w\ndef f(x, m, d) { grad(total)(x, m, d) }\n");
 }
 
 TEST_CASE("derivatives of functions that index notation calls agree") {
-  repl::Session session(verified(interp::JitMode::Off));
-  for (const std::uint64_t seed : seeds(kPrograms)) {
-    const std::string text =
-        PointBodies(seed).text() +
-        "let u = cos(m)\n"
-        "let v = sin(m * 1.7)\n"
-        "def along(x, m, w) { let g = grad(total)(x, m, w); sum(g.0 * sin(x)) + sum(g.1 * u) + "
-        "sum(g.2 * w) }\n"
-        "def near(a: float64, b: float64) { abs(a - b) <= 1e-7 * (1.0 + abs(a) + abs(b)) }\n"
-        "def second(x, m) { along(x, m, w) }\n"
-        "def agree(x, m, w) { let s = grad(second)(x, m);\n"
-        "  (near(along(x, m, w), jvp(total)(x, m, w, sin(x), u, w).1),\n"
-        "   near(sum(s.0 * cos(x)) + sum(s.1 * v), jvp(second)(x, m, cos(x), v).1)) }\n";
-    CAPTURE(seed, text);
-    check_true(session, text, {"check_grad(total, x, m, w)", "agree(x, m, w)"});
-  }
+  check_true_of<PointBodies>(
+      kPrograms, "1e-7",
+      "let u = cos(m)\n"
+      "let v = sin(m * 1.7)\n"
+      "def along(x, m, w) { let g = grad(total)(x, m, w); sum(g.0 * sin(x)) + sum(g.1 * u) + "
+      "sum(g.2 * w) }\n"
+      "def second(x, m) { along(x, m, w) }\n"
+      "def agree(x, m, w) { let s = grad(second)(x, m);\n"
+      "  (near(along(x, m, w), jvp(total)(x, m, w, sin(x), u, w).1),\n"
+      "   near(sum(s.0 * cos(x)) + sum(s.1 * v), jvp(second)(x, m, cos(x), v).1)) }\n",
+      {"check_grad(total, x, m, w)", "agree(x, m, w)"});
 }
 
 }  // namespace

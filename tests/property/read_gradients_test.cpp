@@ -160,31 +160,19 @@ class Reads {
 };
 
 TEST_CASE("gradients of reads at moved places are the same in either tier") {
-  repl::Session interpreted(verified(interp::JitMode::Off));
-  repl::Session native(verified(interp::JitMode::Always));
-  for (const std::uint64_t seed : seeds(kPrograms)) {
-    const std::string text =
-        Reads(seed).text() + "let m = a\nlet d = x\ndef f(x, m, d) { grad(total)(x, m) }\n";
-    CAPTURE(seed, text);
-    check_tiers(interpreted, native, text);
-  }
+  check_tiers_of<Reads>(kPrograms, "let m = a\nlet d = x\ndef f(x, m, d) { grad(total)(x, m) }\n");
 }
 
 TEST_CASE("derivatives of reads at moved places agree") {
-  repl::Session session(verified(interp::JitMode::Off));
-  for (const std::uint64_t seed : seeds(kPrograms)) {
-    const std::string text =
-        Reads(seed).text() +
-        "let u = cos(a)\n"
-        "let v = sin(a * 1.7)\n"
-        "def along(x, a) { let g = grad(total)(x, a); sum(g.0 * sin(x)) + sum(g.1 * u) }\n"
-        "def near(a: float64, b: float64) { abs(a - b) <= 1e-9 * (1.0 + abs(a) + abs(b)) }\n"
-        "def agree(x, a) { let s = grad(along)(x, a);\n"
-        "  (near(along(x, a), jvp(total)(x, a, sin(x), u).1),\n"
-        "   near(sum(s.0 * cos(x)) + sum(s.1 * v), jvp(along)(x, a, cos(x), v).1)) }\n";
-    CAPTURE(seed, text);
-    check_true(session, text, {"check_grad(total, x, a)", "agree(x, a)"});
-  }
+  check_true_of<Reads>(
+      kPrograms, "1e-9",
+      "let u = cos(a)\n"
+      "let v = sin(a * 1.7)\n"
+      "def along(x, a) { let g = grad(total)(x, a); sum(g.0 * sin(x)) + sum(g.1 * u) }\n"
+      "def agree(x, a) { let s = grad(along)(x, a);\n"
+      "  (near(along(x, a), jvp(total)(x, a, sin(x), u).1),\n"
+      "   near(sum(s.0 * cos(x)) + sum(s.1 * v), jvp(along)(x, a, cos(x), v).1)) }\n",
+      {"check_grad(total, x, a)", "agree(x, a)"});
 }
 
 }  // namespace

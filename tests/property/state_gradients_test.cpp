@@ -139,29 +139,16 @@ class States {
 };
 
 TEST_CASE("gradients of loops that change a matrix are the same in either tier") {
-  repl::Session interpreted(verified(interp::JitMode::Off));
-  repl::Session native(verified(interp::JitMode::Always));
-  for (const std::uint64_t seed : seeds(kPrograms)) {
-    const std::string text =
-        States(seed).text() + "let m = x\nlet d = x\ndef f(x, m, d) { grad(total)(x) }\n";
-    CAPTURE(seed, text);
-    check_tiers(interpreted, native, text);
-  }
+  check_tiers_of<States>(kPrograms, "let m = x\nlet d = x\ndef f(x, m, d) { grad(total)(x) }\n");
 }
 
 TEST_CASE("derivatives of loops that change a matrix agree") {
-  repl::Session session(verified(interp::JitMode::Off));
-  for (const std::uint64_t seed : seeds(kPrograms)) {
-    const std::string text =
-        States(seed).text() +
-        "let u = cos(x)\n"
-        "def along(x) { sum(grad(total)(x) * sin(x)) }\n"
-        "def near(a: float64, b: float64) { abs(a - b) <= 1e-9 * (1.0 + abs(a) + abs(b)) }\n"
-        "def agree(x) { (near(along(x), jvp(total)(x, sin(x)).1),\n"
-        "  near(sum(grad(along)(x) * u), jvp(along)(x, u).1)) }\n";
-    CAPTURE(seed, text);
-    check_true(session, text, {"check_grad(total, x)", "agree(x)"});
-  }
+  check_true_of<States>(kPrograms, "1e-9",
+                        "let u = cos(x)\n"
+                        "def along(x) { sum(grad(total)(x) * sin(x)) }\n"
+                        "def agree(x) { (near(along(x), jvp(total)(x, sin(x)).1),\n"
+                        "  near(sum(grad(along)(x) * u), jvp(along)(x, u).1)) }\n",
+                        {"check_grad(total, x)", "agree(x)"});
 }
 
 }  // namespace

@@ -34,4 +34,31 @@ inline void check_true(repl::Session& session, const std::string& program,
   }
 }
 
+// Of `count` programs that a Program makes of a seed, with `more` behind them, each gives the same
+// in either tier.
+template <class Program>
+void check_tiers_of(std::size_t count, const std::string& more) {
+  repl::Session interpreted(verified(interp::JitMode::Off));
+  repl::Session native(verified(interp::JitMode::Always));
+  for (const std::uint64_t seed : seeds(count)) {
+    const std::string text = Program(seed).text() + more;
+    CAPTURE(seed, text);
+    check_tiers(interpreted, native, text);
+  }
+}
+
+// Likewise, what these expressions give has no False in it. `near(a, b)` compares float64.
+template <class Program>
+void check_true_of(std::size_t count, const std::string& tolerance, const std::string& more,
+                   const std::vector<std::string>& expressions) {
+  repl::Session session(verified(interp::JitMode::Off));
+  for (const std::uint64_t seed : seeds(count)) {
+    const std::string text = Program(seed).text() +
+                             "def near(a: float64, b: float64) { abs(a - b) <= " + tolerance +
+                             " * (1.0 + abs(a) + abs(b)) }\n" + more;
+    CAPTURE(seed, text);
+    check_true(session, text, expressions);
+  }
+}
+
 }  // namespace relay::tests
