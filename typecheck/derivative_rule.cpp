@@ -143,6 +143,28 @@ void demand_tensors(TypeCall& call, DiffMode mode, const Type& part, const char*
   if (!tensor->dtype.is_known()) call.solver.require(tensor->dtype, PrimOperands::kFloat);
 }
 
+// Is that known to hold no float, whatever its values are?
+bool is_without_floats(const Type& type) {
+  if (const auto* tuple = as<TupleType>(type))
+    return std::all_of(tuple->fields.begin(), tuple->fields.end(), is_without_floats);
+  const auto* tensor = as<TensorType>(type);
+  return tensor && tensor->dtype.is_known() && !is_float(tensor->dtype.known());
+}
+
+// Whole numbers among floats have the derivative zero; alone, there is nothing to differentiate by.
+void demand_floats(TypeCall& call, DiffMode mode, const FunctionType& function) {
+  const std::vector<Type>& params = function.params;
+  if (params.empty() || !std::all_of(params.begin(), params.end(), is_without_floats)) return;
+  const std::string found = params.size() == 1
+                                ? fmt::format("the argument is `{}`", to_string(params[0]))
+                                : std::string("no argument has any");
+  Diagnostic diagnostic(
+      DiagnosticKind::NotDifferentiable,
+      fmt::format("`{}` differentiates by floats, and here {}", name_of(mode), found), call.span);
+  diagnostic.note("help: `as_float(x)` has floats for the whole numbers of `x`");
+  throw Failure(std::move(diagnostic));
+}
+
 RuleOutcome differentiate(TypeCall& call, DiffMode mode) {
   const auto* derivative = as<FunctionType>(call.result);
   if (call.args[0]->kind == TypeKind::Var && derivative) learn_parameters(call, mode, *derivative);
@@ -174,6 +196,7 @@ RuleOutcome differentiate(TypeCall& call, DiffMode mode) {
   }
   const Type resolved = call.solver.resolve(call.args[0]);
   const auto& known = *as<FunctionType>(resolved);
+  demand_floats(call, mode, known);
   if (const Type type = derivative_type(mode, known)) {
     call.returns(type);
   } else {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lang/stop.h"
+#include "typecheck/derivative_rule.h"
 #include "typecheck/messages.h"
 #include "typecheck/widening.h"
 
@@ -118,8 +119,7 @@ bool Relations::run(Relation& relation) {
     const RuleOutcome outcome = relation.op->type_rule(call);
     take_back();
     if (is_entrance && call.result) enter(relation, call.result);
-    if (outcome == RuleOutcome::Solved && has_open_literal(relation))
-      rechecked_.push_back(relation);
+    if (outcome == RuleOutcome::Solved && has_open_dtype(relation)) rechecked_.push_back(relation);
     if (outcome == RuleOutcome::Solved && known) tell_meetings(relation, known);
     return outcome == RuleOutcome::Solved;
   } catch (Failure& failure) {
@@ -129,11 +129,13 @@ bool Relations::run(Relation& relation) {
   }
 }
 
-bool Relations::has_open_literal(const Relation& relation) {
+// Of a derivative any dtype, as of a function that is used later; of operators that of a literal.
+bool Relations::has_open_dtype(const Relation& relation) {
+  const bool is_derivative = is_differentiate_rule(*relation.op);
   for (const Type& arg : relation.args) {
     if (!arg->has_unknowns) continue;
     for (const TypeVarRef& var : solver_.unknowns_of(arg)) {
-      if (var->kind == VarKind::DType && solver_.at(*var).literal) return true;
+      if (var->kind == VarKind::DType && (is_derivative || solver_.at(*var).literal)) return true;
     }
   }
   return false;

@@ -44,8 +44,8 @@ class Relations {
   // An operator's result follows from its arguments, so of open relations that agree in these one
   // is enough: the others take its result. Keeps schemes small that use generic code repeatedly.
   void merge_equal();
-  // Solved relations may have had literals whose dtype was open: runs them again, now that it is
-  // not, for what their rules have to say about it.
+  // Solved relations may have had a dtype that was open: runs them again, now that it is not, for
+  // what their rules have to say about it.
   void recheck();
   // Those that are not solved, in order of creation.
   std::vector<const Relation*> open() const;
@@ -60,7 +60,7 @@ class Relations {
  private:
   bool run(Relation& relation);  // true when that solved it
   void watch(std::uint32_t index);
-  bool has_open_literal(const Relation& relation);
+  bool has_open_dtype(const Relation& relation);
   void tell_meetings(const Relation& relation, const lang::Type& known);
   void enter(const Relation& relation, const lang::Type& given);
   Solver& solver_;
@@ -68,7 +68,7 @@ class Relations {
   Widening* const widening_;
   std::vector<Relation> relations_;
   std::size_t open_ = 0;             // of them, not solved
-  std::vector<Relation> rechecked_;  // solved with open literals
+  std::vector<Relation> rechecked_;  // solved with an open dtype
 };
 
 }  // namespace relay::typecheck
