@@ -143,7 +143,53 @@ std::optional<Edit> bare_point(std::string_view text, std::uint32_t point) {
               "help: a number has digits on both sides of its point"};
 }
 
-// `x = e`, `x: T = e` and `f(x) = e`, where an item or a statement begins.
+// Does an item or a statement begin at `at`?
+bool begins_statement(std::string_view text, std::uint32_t at) {
+  while (at > 0 && text[at - 1] == ' ') --at;
+  return at == 0 || std::string_view("\n;{").find(text[at - 1]) != std::string_view::npos;
+}
+
+// `: \`let x = 3\``, where that is short enough to be shown.
+std::string shown_behind(std::string_view what, const std::string& written) {
+  constexpr std::size_t kLongest = 40;
+  const bool is_short = written.size() <= kLongest && written.find('\n') == std::string::npos;
+  return is_short ? fmt::format("{}: `{}`", what, written) : std::string(what);
+}
+
+// `x = y = 3`, with the error at the first sign.
+std::optional<Edit> bindings(std::string_view text, const Piece& first, std::uint32_t sign) {
+  std::vector<std::string> names = {std::string(first.text)};
+  Piece next = word_after(text, sign + 1);
+  std::uint32_t value = sign + 1;
+  for (;;) {
+    std::uint32_t equals = next.end();
+    while (equals < text.size() && text[equals] == ' ') ++equals;
+    const bool is_bound = !next.text.empty() && !is_digit(next.text.front()) &&
+                          text.substr(equals, 1) == "=" && text.substr(equals, 2) != "==";
+    if (!is_bound) break;
+    names.emplace_back(next.text);
+    value = equals + 1;
+    next = word_after(text, value);
+  }
+  if (names.size() == 1) return std::nullopt;
+  const std::uint32_t end = expression_end(text, value, "");
+  std::string of = trimmed(text, value, end);
+  std::string ours;
+  for (std::size_t i = names.size(); i-- > 0;) {
+    ours += fmt::format("let {} = {}{}", names[i], of, i > 0 ? "; " : "");
+    of = names[i];
+  }
+  return replaced(first.begin, end, ours, shown_behind("help: each binding has its `let`", ours));
+}
+
+// `(a, b) = e`, where a statement begins.
+std::optional<Edit> tuple_binding(std::string_view text, std::uint32_t open, std::uint32_t sign) {
+  if (!begins_statement(text, open)) return std::nullopt;
+  const std::string written = trimmed(text, open, expression_end(text, sign + 1, ""));
+  return Edit{"let ", open, shown_behind("help: a binding begins with `let`", "let " + written)};
+}
+
+// `x = e`, `x: T = e` and `f(x) = e`, where an item or a statement begins; and `x: T`.
 std::optional<Edit> binding(std::string_view text, std::uint32_t sign) {
   std::uint32_t end = sign;
   while (end > 0 && text[end - 1] == ' ') --end;
@@ -154,19 +200,19 @@ std::optional<Edit> binding(std::string_view text, std::uint32_t sign) {
     end = static_cast<std::uint32_t>(open);
   }
   const Piece name = word_before(text, end);
+  if (is_call && name.text.empty()) return tuple_binding(text, end, sign);
   if (name.text.empty() || is_digit(name.text.front())) return std::nullopt;
-  std::uint32_t before = name.begin;
-  while (before > 0 && text[before - 1] == ' ') --before;
-  const std::string_view starts = "\n;{";
-  if (before > 0 && starts.find(text[before - 1]) == std::string_view::npos) return std::nullopt;
+  if (!begins_statement(text, name.begin)) return std::nullopt;
   if (is_call) return Edit{"def ", name.begin, "help: a definition begins with `def`"};
-  constexpr std::size_t kLongest = 40;
-  const std::string written = trimmed(text, name.begin, expression_end(text, sign + 1, ""));
-  return Edit{"let ", name.begin,
-              fmt::format("help: a binding begins with `let`{}",
-                          written.size() > kLongest || written.find('\n') != std::string::npos
-                              ? ""
-                              : fmt::format(": `let {}`", written))};
+  if (text[sign] == '=') {
+    if (auto several = bindings(text, name, sign)) return several;
+  }
+  const std::uint32_t last = expression_end(text, sign + 1, "");
+  const std::string written = "let " + trimmed(text, name.begin, last);
+  if (written.find('=') == std::string::npos)
+    return replaced(name.begin, last, written + " = 0.0",
+                    shown_behind("help: a binding has a value", written + " = …"));
+  return Edit{"let ", name.begin, shown_behind("help: a binding begins with `let`", written)};
 }
 
 // `c ? a : b`
@@ -225,19 +271,21 @@ std::optional<Edit> update(std::string_view text, std::uint32_t equals) {
                   text.substr(equals + 1, expression_end(text, equals, "") - equals - 1)));
 }
 
-// `r := e`, where `r` has been bound: to a reference, as far as one can see, or to anything.
+// `r := e`, or `r = e`, where `r` has been bound: to a reference, as far as one can see, or to
+// anything.
 struct Assignment {
   Edit write;
   bool is_reference;
 };
-std::optional<Assignment> assignment(std::string_view text, std::uint32_t sign) {
+std::optional<Assignment> assignment(std::string_view text, std::uint32_t sign,
+                                     std::uint32_t behind) {
   const Piece name = word_before(text, sign);
   if (name.text.empty() || is_digit(name.text.front())) return std::nullopt;
   const std::string bound = fmt::format("let {} = ", name.text);
   const std::size_t binding = text.substr(0, name.begin).rfind(bound);
   if (binding == std::string_view::npos) return std::nullopt;
-  const std::uint32_t end = expression_end(text, sign + 2, ",");
-  const std::string value = trimmed(text, sign + 2, end);
+  const std::uint32_t end = expression_end(text, behind, ",");
+  const std::string value = trimmed(text, behind, end);
   if (value.empty()) return std::nullopt;
   const std::string ours = fmt::format("ref_write({}, {})", name.text, value);
   return Assignment{
@@ -352,8 +400,10 @@ void add_words(std::string_view text, std::uint32_t at, std::vector<Edit>& edits
     // `!x` has no blank, and what stands for nothing leaves none.
     const bool joins = each.ours.empty() || each.ours == "!";
     const std::uint32_t end = joins && !each.is_at_error ? at : piece.end();
-    const std::string help = each.ours == "!" ? fmt::format("help: `!` negates: `!{}`", here.text)
-                                              : std::string(each.help);
+    std::string help(each.help);
+    if (each.ours == "!") help = fmt::format("help: `!` negates: `!{}`", here.text);
+    if (each.ours == "let")
+      help = shown_behind(help, "let " + trimmed(text, at, expression_end(text, at, "")));
     edits.push_back({std::string(each.ours), piece.begin, help, end - piece.begin});
   }
 }
@@ -398,7 +448,7 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
   if (rest.starts_with(':') && says(error, "close the constructor")) add(named_fields(text, at));
   if (rest.starts_with(':') && !rest.starts_with(":=")) add(binding(text, at));
   if (rest.starts_with(":=")) {
-    const auto written = assignment(text, at);
+    const auto written = assignment(text, at, at + 2);
     if (written && written->is_reference) edits.push_back(written->write);
     edits.push_back({"=", at, "help: a binding is `let x = …`", 2});
     const Piece name = word_before(text, at);
@@ -410,6 +460,8 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
     if (written && !written->is_reference) edits.push_back(written->write);
   }
   if (rest.starts_with('=') && !rest.starts_with("==")) {
+    const auto written = assignment(text, at, at + 1);
+    if (written && written->is_reference) edits.push_back(written->write);
     add(binding(text, at));
     add(element(text, at));
     if (before == ':') edits.push_back({"", at - 1, "help: a binding is `let x = …`", 1});

@@ -32,6 +32,13 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
 // `7 // 2`: elsewhere that divides.
 std::optional<lang::Diagnostic> commented_division(lang::Span number);
 
+// `d/dx (e)`, whose `d` begins at `at`: what stands for it, and the word `dx`.
+struct Differential {
+  std::string_view by;
+  std::string help;
+};
+std::optional<Differential> differential_at(std::string_view text, std::uint32_t at);
+
 // What takes the place of a thing that we do not have, in words; empty if nothing is known.
 std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_view text);
 

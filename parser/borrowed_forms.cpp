@@ -222,18 +222,25 @@ Found bare_parameters(std::string_view text, std::uint32_t at) {
                               trimmed(ours, 0, static_cast<std::uint32_t>(ours.size()))));
 }
 
+// Where the `d/dx` or `d / dx` that ends before `at` begins; nothing where there is none.
+std::optional<std::uint32_t> differential_begin(std::string_view text, std::uint32_t at) {
+  const Piece by = word_before(text, at);
+  std::uint32_t slash = by.begin;
+  while (slash > 0 && text[slash - 1] == ' ') --slash;
+  if (by.text.size() < 2 || by.text.front() != 'd' || slash == 0 || text[slash - 1] != '/')
+    return std::nullopt;
+  const Piece sign = word_before(text, slash - 1);
+  if (sign.text != "d") return std::nullopt;
+  return sign.begin;
+}
+
 // `d/dx f`
 Found differential(std::string_view text, std::uint32_t at) {
-  const Piece by = word_before(text, at);
-  if (by.text.size() < 2 || by.text.front() != 'd' || by.begin == 0 || text[by.begin - 1] != '/')
-    return std::nullopt;
-  const Piece sign = word_before(text, by.begin - 1);
+  const auto begin = differential_begin(text, at);
   const Piece function = word_after(text, at);
-  if (sign.text != "d" || function.text.empty() || is_digit(function.text.front()))
-    return std::nullopt;
+  if (!begin || function.text.empty() || is_digit(function.text.front())) return std::nullopt;
   const std::string ours = fmt::format("grad({})", function.text);
-  return replaced(sign.begin, function.end(), ours,
-                  fmt::format("help: the derivative is `{}`", ours));
+  return replaced(*begin, function.end(), ours, fmt::format("help: the derivative is `{}`", ours));
 }
 
 // Does it take one function, or one tensor?
@@ -265,7 +272,7 @@ Found juxtaposition(std::string_view text, std::uint32_t at) {
                       "begin", "class", "struct", "enum", "data", "while", "return"});
   const bool is_call = is_name && !is_reserved && !grammar::is_keyword(function.text, false) &&
                        !grammar::is_keyword(word_after(text, at).text, false);
-  if (!is_call || function.begin == at) return std::nullopt;
+  if (!is_call || function.begin == at || differential_begin(text, at)) return std::nullopt;
   std::vector<std::string_view> args;
   std::uint32_t end = at;
   for (Piece next = operand_after(text, at); !next.text.empty(); next = operand_after(text, end)) {
@@ -356,6 +363,27 @@ Found tensor_type(std::string_view text, std::uint32_t at) {
 }
 
 }  // namespace
+
+std::optional<Differential> differential_at(std::string_view text, std::uint32_t at) {
+  std::uint32_t slash = at + 1;
+  while (slash < text.size() && text[slash] == ' ') ++slash;
+  if (slash >= text.size() || text[slash] != '/') return std::nullopt;
+  const Piece by = word_after(text, slash + 1);
+  if (!differential_begin(text, by.end())) return std::nullopt;
+  std::uint32_t open = by.end();
+  while (open < text.size() && text[open] == ' ') ++open;
+  const bool is_applied = open < text.size() && text[open] == '(';
+  const std::uint32_t end = is_applied ? expression_end(text, open + 1, "") : open;
+  std::string of = is_applied ? trimmed(text, open + 1, end) : "";
+  if (of.empty()) of = "f";
+  const std::string_view variable = by.text.substr(1);
+  const bool is_name = word_after(of, 0).text == of && !is_digit(of.front());
+  return Differential{
+      by.text, is_name
+                   ? fmt::format("help: the derivative is `grad({})`", of)
+                   : fmt::format("help: the derivative at `{0}` is `grad(fn ({0}) {{ {1} }})({0})`",
+                                 variable, of)};
+}
 
 void add_forms(const lang::Diagnostic& error, std::string_view text, std::uint32_t at,
                std::vector<Edit>& edits) {

@@ -62,12 +62,15 @@ bool is_first_on_line(std::string_view text, std::uint32_t at) {
   return last != std::string_view::npos && text[last] == '\n';
 }
 
-// Does a statement end before the error, which shows without a `;`: with a block, or as a `let`
-// follows?
+// Does a statement end before the error, which shows without a `;`: with a block, as a `let`
+// follows, or as a call follows a call?
 bool ends_statement(std::string_view text, std::uint32_t at) {
   const std::size_t last = text.substr(0, at).find_last_not_of(" \t\r\n");
-  return last != std::string_view::npos &&
-         (text[last] == '}' || word_after(text, at).text == "let");
+  if (last == std::string_view::npos) return false;
+  const Piece next = word_after(text, at);
+  const bool is_call = !next.text.empty() && !is_digit(next.text.front()) &&
+                       text.substr(next.end()).starts_with('(');
+  return text[last] == '}' || next.text == "let" || (text[last] == ')' && is_call);
 }
 
 // What may have been meant, likely things first.

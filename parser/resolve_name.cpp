@@ -9,6 +9,7 @@
 #include "lang/derivative.h"
 #include "lang/familiar_names.h"
 #include "lang/tree_form.h"
+#include "parser/borrowed.h"
 #include "parser/resolve.h"
 #include "parser/resolver.h"
 
@@ -282,6 +283,11 @@ lang::Expr Resolver::unknown_name(Symbol& symbol, const Node& node) {
     diagnostic.note(fmt::format("help: the global is written `@{}`", symbol.text));
   } else if (is_dtype) {
     diagnostic.note(fmt::format("help: `cast(x, {})` changes the dtype", symbol.text));
+  } else if (const auto differential = symbol.text == "d" && !strict_
+                                           ? differential_at(tree_.source->text(), node.begin)
+                                           : std::nullopt) {
+    diagnostic.note(differential->help);
+    symbols_.intern(texts_.emplace_back(differential->by)).reported = true;
   } else if (const auto* familiar =
                  strict_ ? nullptr : lang::find_familiar(lang::without_library(symbol.text));
              familiar && !familiar->help.empty()) {

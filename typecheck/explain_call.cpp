@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/mistaken.h"
 #include "typecheck/generalise.h"
 #include "typecheck/inference.h"
 #include "typecheck/substitution.h"
@@ -164,7 +165,12 @@ Diagnostic Inference::from_inside(const GenericUse& use, const std::vector<Type>
   for (std::string& note : cause.notes) {
     if (!note.starts_with("help")) diagnostic.note(std::move(note));
   }
-  if (levels_ == 0) diagnostic.note("note: " + way_.text());
+  if (levels_ > 0) return diagnostic;
+  diagnostic.note("note: " + way_.text());
+  for (std::size_t i = 0; use.call && i < found.size(); ++i) {
+    std::string help = lang::help_for_mistaken(solver_.resolve(found[i]), use.call->args[i]->span);
+    if (!help.empty()) diagnostic.note(std::move(help));
+  }
   return diagnostic;
 }
 

@@ -281,12 +281,41 @@ std::string with_exchanged(const Call& call, std::size_t i, std::size_t j) {
   return text + ")";
 }
 
+// Is a function given where none is taken, and something else where one is?
+bool is_function_misplaced(const std::vector<Type>& declared, const std::vector<Type>& found,
+                           Solver& solver) {
+  bool is_given = false, is_missing = false;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const bool takes = declared[i]->kind == TypeKind::Function;
+    const TypeKind kind = solver.head(found[i])->kind;
+    is_given |= kind == TypeKind::Function && !takes;
+    is_missing |= takes && kind != TypeKind::Function && kind != TypeKind::Var;
+  }
+  return is_given && is_missing;
+}
+
+// The call of a function with its parameters for arguments; empty where they are not known.
+std::string with_parameters(const Call& call, const Function* function) {
+  if (!function || !call.callee->span) return {};
+  std::string text = std::string(call.callee->span.text()) + "(";
+  for (std::size_t i = 0; i < function->params.size(); ++i) {
+    if (is_default_value(call, i)) continue;
+    text += (i == 0 ? "" : ", ") + function->params[i]->name;
+  }
+  return text + ")";
+}
+
 }  // namespace
 
-// Two arguments that fit in each other's place are one mistake.
+// Two arguments that fit in each other's place are one mistake, as is a function in the place of
+// another argument.
 void Inference::report_arguments(const Call& call, const FunctionType& function,
                                  const std::vector<Type>& found,
                                  std::vector<std::optional<Failure>> failures) {
+  const GenericUse* use = generic_use_at(call.callee->span);
+  const auto* generic = use ? as<FunctionType>(use->scheme->type) : nullptr;
+  const bool is_generic = generic && generic->params.size() == found.size();
+  const std::vector<Type>& declared = is_generic ? generic->params : function.params;
   for (std::size_t i = 0; i < failures.size(); ++i) {
     if (!failures[i]) continue;
     for (std::size_t j = 0; j < found.size(); ++j) {
@@ -298,6 +327,14 @@ void Inference::report_arguments(const Call& call, const FunctionType& function,
           fmt::format("help: `{}` has the two in the other order", with_exchanged(call, i, j)));
       failures[j].reset();
       break;
+    }
+    if (failures[i]->diagnostics.front().notes.empty() &&
+        is_function_misplaced(declared, found, solver_)) {
+      const std::string written = with_parameters(call, callee_function(call.callee));
+      if (!written.empty())
+        failures[i]->diagnostics.front().note(
+            fmt::format("help: the arguments are `{}`, in this order", written));
+      for (std::size_t j = i + 1; j < failures.size(); ++j) failures[j].reset();
     }
     report(std::move(*failures[i]), call.args[i]->span);
   }
@@ -523,6 +560,16 @@ std::optional<std::string> with_list(const Call& call, const OpDef& op) {
 // `random.normal(key)`: inputs may be left out where all attributes that have no default are given.
 std::optional<std::string> missing_attribute(const Call& call, const OpDef& op) {
   if (!are_written(call) || call.args.empty() || is_number(call.args[0])) return std::nullopt;
+  // One that is called otherwise here, as `shape=` of a generator.
+  for (const Attr& given : call.attrs ? call.attrs->list : std::vector<Attr>()) {
+    for (const AttrSpec& attr : op.attrs) {
+      const bool is_meant = !attr_default(op, attr) && !call.attrs->find(attr.name) &&
+                            attr.name.find(given.key) != std::string::npos;
+      if (is_meant)
+        return fmt::format("help: the attribute `{}` is called `{}` here: `{}({}, {}=…)`",
+                           given.key, attr.name, op.name, texts_of(call, 0), attr.name);
+    }
+  }
   for (const AttrSpec& attr : op.attrs) {
     if (attr_default(op, attr) || (call.attrs && call.attrs->find(attr.name))) continue;
     return fmt::format("help: it needs the attribute `{0}`: `{1}({2}, {0}=…)`", attr.name, op.name,

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/letters.h"
 #include "lang/mistaken.h"
 #include "lang/module.h"
 #include "lang/number_text.h"
@@ -480,6 +481,26 @@ std::string argument_list(const std::vector<Type>& args, Solver& solver) {
 
 }  // namespace
 
+namespace {
+
+// `sin -x`, which subtracts from a function, unless its argument stands in parentheses.
+std::optional<std::string> negated_argument(const Relation& relation,
+                                            const std::vector<Type>& args) {
+  if (args.size() != 2 || args[0]->kind != TypeKind::Function || !relation.arg_spans[0] ||
+      !relation.arg_spans[1])
+    return std::nullopt;
+  const Span function = relation.arg_spans[0], value = relation.arg_spans[1];
+  if (function.source != value.source || !is_written_as_name(function.text())) return std::nullopt;
+  const std::string_view between =
+      function.source->text().substr(function.end, value.begin - function.end);
+  if (between.empty() || between.back() != '-' ||
+      between.find_first_not_of(' ') + 1 != between.size())
+    return std::nullopt;
+  return fmt::format("help: a call has parentheses: `{}(-{})`", function.text(), value.text());
+}
+
+}  // namespace
+
 Failure explain_relation(Failure failure, const Relation& relation, Solver& solver) {
   Diagnostic& diagnostic = failure.diagnostics.front();
   if (lang::is_stop(diagnostic.kind)) return failure;
@@ -525,6 +546,9 @@ Failure explain_relation(Failure failure, const Relation& relation, Solver& solv
         break;
       case DiagnosticKind::RankMismatch:
         help = axis_help(relation, args);
+        break;
+      case DiagnosticKind::TypeMismatch:
+        help = negated_argument(relation, args);
         break;
       default:
         break;

@@ -56,6 +56,10 @@ std::string required_words(std::uint8_t requirements) {
   return words;
 }
 
+bool are_of_truth(std::uint8_t requirements) {
+  return requirements >> static_cast<int>(PrimOperands::kBool) & 1;
+}
+
 bool satisfiable(std::uint8_t requirements) {
   for (int i = 0; i < kDTypeCount; ++i) {
     if (Solver::accepts(requirements, static_cast<DType>(i))) return true;
@@ -94,9 +98,11 @@ void Solver::bind_dtype(Unknown& unknown, const DTypeTerm& dtype) {
   if (!satisfiable(both)) {
     // A literal is spoken of by the dtype that it has if nothing else is said.
     for (const auto& [literal, demand] : {std::pair{&unknown, other}, std::pair{other, &unknown}}) {
-      if (literal->literal && literal->literal->is_float) {
-        fail(DiagnosticKind::DTypeMismatch,
-             fmt::format("dtype `float32` is not {}", required_words(demand->requirements)));
+      if (literal->literal && (literal->literal->is_float || are_of_truth(demand->requirements))) {
+        fail(
+            DiagnosticKind::DTypeMismatch,
+            fmt::format("{} is not {}", literal->literal->is_float ? "dtype `float32`" : "a number",
+                        required_words(demand->requirements)));
       }
     }
     fail(DiagnosticKind::DTypeMismatch, fmt::format("no dtype is {}", required_words(both)));
@@ -138,9 +144,10 @@ void Solver::require(const DTypeTerm& dtype, PrimOperands operands) {
   if (!unknown) return;
   std::uint8_t both = unknown->requirements | bit(operands);
   if (!satisfiable(both)) {
-    if (unknown->literal && unknown->literal->is_float) {
+    if (unknown->literal && (unknown->literal->is_float || operands == PrimOperands::kBool)) {
       fail(DiagnosticKind::DTypeMismatch,
-           fmt::format("dtype `float32` is not {}", words_of(operands)));
+           fmt::format("{} is not {}", unknown->literal->is_float ? "dtype `float32`" : "a number",
+                       words_of(operands)));
     }
     fail(DiagnosticKind::DTypeMismatch, fmt::format("no dtype is {}", required_words(both)));
   }
