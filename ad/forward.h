@@ -21,6 +21,7 @@ class Linearised {
   // The parameters, and the code, are a copy.
   Linearised(const lang::Function& given, lang::Program& program, Pairs& pairs);
   const std::vector<lang::VariableRef>& params() const { return fn_->params; }
+  const lang::Expr& body() const { return fn_->body; }
   // The tangent of parameter `index`, as a person writes it.
   void set_direction(std::size_t index, const lang::Expr& direction, Emitter& code);
   // The result and its tangent, of the same type.

@@ -1,8 +1,11 @@
 #include "ad/jacobian.h"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "ad/conditions.h"
 #include "ad/forward.h"
@@ -180,6 +183,52 @@ std::vector<Expr> parts_of(const Expr& value, Emitter& code) {
   return parts;
 }
 
+// Does that give its value, or fail, and do nothing else, as far as one sees here?
+bool is_pure(const Expr& code, lang::Program& program) {
+  bool is = true;
+  lang::visit_post_order(code, [&](const Expr& node) {
+    const auto* call = as<lang::Call>(node);
+    if (call) {
+      const auto* op = as<lang::Operator>(call->callee);
+      const auto* global = as<lang::GlobalVar>(call->callee);
+      is = is && ((op && op->op->effect == lang::Effect::None) ||
+                  (global && program.is_pure(global->name)) ||
+                  call->callee->kind == lang::ExprKind::ConstructorRef);
+    }
+    is = is && node->kind != lang::ExprKind::RefCreate && node->kind != lang::ExprKind::RefRead &&
+         node->kind != lang::ExprKind::RefWrite && node->kind != lang::ExprKind::Function;
+  });
+  return is;
+}
+
+// What forward mode computes of the values themselves is the same for all directions, also where
+// they come together with their tangents: then as they are in `primal`, around the directions.
+void hoist_primal(const lang::Block& primal, Emitter& inner, Emitter& around) {
+  std::unordered_map<const lang::Variable*, const lang::Binding*> own;
+  for (const lang::Binding& binding : primal.bindings) own[binding.variable.get()] = &binding;
+  std::unordered_set<const lang::Variable*> inside;
+  const std::vector<lang::Binding> code = inner.take();
+  for (const lang::Binding& binding : code) inside.insert(binding.variable.get());
+  const auto is_outside = [&](const Expr& value) {
+    const auto free = lang::free_variables(value);
+    return std::none_of(free.begin(), free.end(),
+                        [&](const VariableRef& each) { return inside.count(each.get()) != 0; });
+  };
+  std::vector<lang::Binding> rest;
+  for (const lang::Binding& binding : code) {
+    const auto found = own.find(binding.variable.get());
+    const Expr& value = found == own.end() ? binding.value : found->second->value;
+    const bool is_of_values = found != own.end() || build::is_atom(value);
+    if (is_of_values && is_outside(value)) {
+      around.append({{binding.variable, lang::rename_bound(value), binding.span}});
+      inside.erase(binding.variable.get());
+    } else {
+      rest.push_back(binding);
+    }
+  }
+  inner.append(rest);
+}
+
 // For each argument of `fn`, the derivatives of the parts of its result, of shape A ++ R.
 std::vector<std::vector<Expr>> columns(const lang::Function& fn,
                                        const std::vector<VariableRef>& params,
@@ -188,6 +237,7 @@ std::vector<std::vector<Expr>> columns(const lang::Function& fn,
   // The function runs once for each direction.
   Expr since;
   if (pairs.reference_use().in(fn.body)) since = code.emit("since", reference_time());
+  const bool is_plain = is_pure(fn.body, program);
   for (std::size_t i = 0; i < params.size(); ++i) {
     const Directions directions(lang::make_var(params[i]), fn.body, code);
     all.push_back(directions.each(
@@ -199,7 +249,10 @@ std::vector<std::vector<Expr>> columns(const lang::Function& fn,
           if (since) inner.emit("replay", begin_replay(since));
           const Expr along = linear.run(inner).second;
           if (since) inner.emit("replay", end_replay());
-          return parts_of(along, inner);
+          const std::vector<Expr> parts = parts_of(along, inner);
+          if (is_plain && &inner != &code)
+            hoist_primal(lang::open_block(linear.body()), inner, code);
+          return parts;
         },
         code));
   }
