@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ad/batch_directions.h"
 #include "ad/conditions.h"
 #include "ad/forward.h"
 #include "ad/replay.h"
@@ -50,6 +51,19 @@ bool is_short_code(const Expr& code) {
   return nodes <= kMostNodesWrittenOut;
 }
 
+// With its first axes, so many of them, behind the others.
+Expr with_first_behind(const Expr& tensor, std::size_t count) {
+  const std::size_t rank = tensor_of(tensor->type).shape.rank();
+  if (count == 0 || count == rank) return tensor;
+  std::vector<std::int64_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), 0);
+  std::rotate(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(count), axes.end());
+  return build::op("transpose", {tensor}, {{"axes", lang::AttrValue::ints(axes)}});
+}
+
+// Where the axes of the directions stand among those of what is computed along them.
+enum class Axes : std::uint8_t { First, Last };
+
 // Directions along the elements of a tensor, and what is computed along each.
 class Directions {
  public:
@@ -66,12 +80,17 @@ class Directions {
 
   using Along = std::function<std::vector<Expr>(const Expr& direction, Emitter& code)>;
   bool are_written_out() const { return few_ > 0; }
-  // The tensors that `along` gives for the direction, stacked along the axes of `like`.
-  std::vector<Expr> each(const Along& along, Emitter& code) const {
+  // The tensors that `along` gives for the direction, with the axes of `like` as their first or
+  // last ones. `is_pure`: `along` gives code without effects.
+  std::vector<Expr> each(const Along& along, Axes axes, bool is_pure, Emitter& code) const {
     if (binders_.empty()) return along(number(1), code);
-    if (few_ > 0) return written_out(along, code);
+    if (few_ > 0) return moved(written_out(along, code), Axes::First, axes, code);
     Emitter inner(code.tangents());
     const std::vector<Expr> parts = along(inner.emit("direction", direction()), inner);
+    if (is_pure) {
+      if (const auto all = batched(binders_, inner.bindings(), parts, code))
+        return moved(*all, Axes::Last, axes, code);
+    }
     std::vector<Type> types;
     for (const Expr& part : parts) types.push_back(stacked(part->type));
     const bool is_one = parts.size() == 1;
@@ -79,14 +98,23 @@ class Directions {
     const Expr all = code.emit(
         "all", lang::make_comprehension(binders_, lang::close_block({inner.take(), result}), {},
                                         is_one ? types[0] : lang::tuple_type(types)));
-    if (is_one) return {all};
+    if (is_one) return moved({all}, Axes::First, axes, code);
     std::vector<Expr> stacks;
     for (std::uint32_t i = 0; i < parts.size(); ++i)
       stacks.push_back(code.emit("all", build::project(all, i)));
-    return stacks;
+    return moved(std::move(stacks), Axes::First, axes, code);
   }
 
  private:
+  std::vector<Expr> moved(std::vector<Expr> stacks, Axes from, Axes to, Emitter& code) const {
+    if (from == to) return stacks;
+    for (Expr& stack : stacks) {
+      const std::size_t own = tensor_of(stack->type).shape.rank() - binders_.size();
+      stack = code.emit("jacobian",
+                        with_first_behind(stack, from == Axes::First ? binders_.size() : own));
+    }
+    return stacks;
+  }
   Expr number(double value) const {
     return build::constant(tensor_of(like_->type).dtype.known(), value);
   }
@@ -229,9 +257,9 @@ void hoist_primal(const lang::Block& primal, Emitter& inner, Emitter& around) {
   inner.append(rest);
 }
 
-// For each argument of `fn`, the derivatives of the parts of its result, of shape A ++ R.
+// For each argument of `fn`, the derivatives of the parts of its result, of shape A ++ R or R ++ A.
 std::vector<std::vector<Expr>> columns(const lang::Function& fn,
-                                       const std::vector<VariableRef>& params,
+                                       const std::vector<VariableRef>& params, Axes axes,
                                        lang::Program& program, Pairs& pairs, Emitter& code) {
   std::vector<std::vector<Expr>> all;
   // The function runs once for each direction.
@@ -254,7 +282,7 @@ std::vector<std::vector<Expr>> columns(const lang::Function& fn,
             hoist_primal(lang::open_block(linear.body()), inner, code);
           return parts;
         },
-        code));
+        axes, is_plain, code));
   }
   return all;
 }
@@ -270,16 +298,6 @@ Expr function_of(const std::vector<VariableRef>& params, Emitter& code, const Ex
                  lang::Span span) {
   const Expr body = lang::close_block({code.take(), result});
   return lang::rename_bound(lang::make_function(params, body->type, body, {}, nullptr, span));
-}
-
-// A ++ R as R ++ A.
-Expr with_results_first(const Expr& column, std::size_t argument_rank) {
-  const std::size_t rank = tensor_of(column->type).shape.rank();
-  if (argument_rank == 0 || argument_rank == rank) return column;
-  std::vector<std::int64_t> axes(rank);
-  std::iota(axes.begin(), axes.end(), 0);
-  std::rotate(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(argument_rank), axes.end());
-  return build::op("transpose", {column}, {{"axes", lang::AttrValue::ints(axes)}});
 }
 
 // The derivatives of each result by each argument.
@@ -347,13 +365,9 @@ class Jacobian {
   }
 
   Expr by_arguments(Emitter& code) {
-    const auto all = columns(given_, params_, program_, pairs_, code);
     Rows rows(results().size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      for (std::size_t r = 0; r < rows.size(); ++r) {
-        const std::size_t rank = tensor_of(params_[i]->type).shape.rank();
-        rows[r].push_back(code.emit("jacobian", with_results_first(all[i][r], rank)));
-      }
+    for (const auto& column : columns(given_, params_, Axes::Last, program_, pairs_, code)) {
+      for (std::size_t r = 0; r < rows.size(); ++r) rows[r].push_back(column[r]);
     }
     return as_result(rows);
   }
@@ -388,7 +402,7 @@ class Jacobian {
                                                                : build::call(pullback, {at}));
             return params_.size() == 1 ? std::vector{gradients} : parts_of(gradients, inner);
           },
-          code));
+          Axes::First, false, code));
     }
     return as_result(rows);
   }
@@ -422,8 +436,8 @@ Expr hessian(const lang::Function& given, lang::Program& program, Pairs& pairs) 
   const Expr gradient = derivative(given, lang::DiffMode::Grad, program, pairs);
   const std::vector<VariableRef> params = parameters_like(given);
   Emitter code(pairs.tangents());
-  const Expr result =
-      as_result(columns(lang::cast<lang::Function>(gradient), params, program, pairs, code));
+  const Expr result = as_result(
+      columns(lang::cast<lang::Function>(gradient), params, Axes::First, program, pairs, code));
   return function_of(params, code, result, given.span);
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kStoreCost = 3;         // per element: store, and part of a pass over memory
 constexpr double kFewOperations = 2000;  // about what another kernel costs
+constexpr double kTurnedReads = 8;       // of each element, for which a copy pays
 constexpr int kMaxNodes = 200;           // of one kernel, roughly
 constexpr int kMostOfCondition = 5;      // steps in one another
 
@@ -108,7 +109,7 @@ class Chooser {
     const Body body = examine(def);
     const bool is_map = def.kind == TensorKind::Map;
     Storage storage =
-        is_map && should_inline(body, facts, points(id)) ? Storage::Inlined : Storage::Stored;
+        is_map && should_inline(def, body, facts, points(id)) ? Storage::Inlined : Storage::Stored;
     if (is_result) storage = is_map && body.cost == 0 ? Storage::View : Storage::Stored;
     if (facts.is_operand || facts.is_shared) storage = Storage::Stored;
     if (storage == Storage::Stored) {
@@ -341,9 +342,24 @@ class Chooser {
     return true;
   }
 
-  bool should_inline(const Body& body, const Facts& facts, double count) const {
+  // A copy with another axis last: neighbours would be read from far apart.
+  bool is_turned(const TensorDef& def) const {
+    const Node& node = stages_.nodes[static_cast<std::size_t>(def.body)];
+    if (def.vars.empty() || node.kind != NodeKind::Read) return false;
+    const auto indices = stages_.indices(node);
+    const auto is_of_last = [&](NodeId id) {
+      const Node& index = stages_.nodes[static_cast<std::size_t>(id)];
+      return index.kind == NodeKind::IndexVar && index.ref == def.vars.back();
+    };
+    return indices.size() > 1 && !is_of_last(indices.back()) &&
+           std::any_of(indices.begin(), indices.end(), is_of_last);
+  }
+
+  bool should_inline(const TensorDef& def, const Body& body, const Facts& facts,
+                     double count) const {
     const bool fits = facts_[static_cast<std::size_t>(facts.root)].nodes + body.nodes <= kMaxNodes;
-    if (body.cost == 0) return true;  // a copy, a constant
+    if (body.cost == 0)  // a copy, a constant
+      return facts.evaluations < kTurnedReads * count || !is_turned(def);
     if (!fits) return false;
     if (body.has_reduce)
       return facts.readers == 1 && !facts.in_reduce && !facts.in_several &&
