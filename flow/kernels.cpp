@@ -10,9 +10,11 @@ namespace relay::flow {
 
 namespace {
 
-constexpr std::size_t kMostKernels = 24;  // in one function
-constexpr std::size_t kMostLaunches = 4;  // of one step
-constexpr std::size_t kMostInstructions = 300;
+// More would take long to compile: in one function, and of one step.
+constexpr std::size_t kMostKernels = 24;
+constexpr std::size_t kMostInstructionsOfAll = 7200;
+constexpr std::size_t kMostLaunches = 32;
+constexpr std::size_t kMostInstructions = 2000;
 
 // False where there is a part that is no tensor of constant extents.
 bool append_leaf_types(const lang::Type& type, std::vector<lang::Type>& leaves) {
@@ -45,14 +47,16 @@ bool makes_results(const loops::LoweredGroup& group, std::size_t first_made) {
   return true;
 }
 
-bool is_short(const loops::LoweredGroup& group) {
+// How many instructions a group of short kernels has; nothing where it is another.
+std::optional<std::size_t> short_size(const loops::LoweredGroup& group) {
   std::size_t instructions = 0;
   for (const loops::Launch& launch : group.launches) {
-    if (launch.whole || launch.library || launch.kernel.polls) return false;
+    if (launch.whole || launch.library || launch.kernel.polls) return std::nullopt;
     for (const loops::Region& region : launch.kernel.regions) instructions += region.code.size();
   }
-  return !group.launches.empty() && group.launches.size() <= kMostLaunches &&
-         instructions <= kMostInstructions;
+  const bool is_short = !group.launches.empty() && group.launches.size() <= kMostLaunches &&
+                        instructions <= kMostInstructions;
+  return is_short ? std::optional(instructions) : std::nullopt;
 }
 
 // What has failed is done once more, by the interpreter, which tells why: then its arguments are to
@@ -125,13 +129,17 @@ std::optional<Spread> Lowerer::kernels(const Expr& expr, Block& block) {
   auto lowered = environment_.kernels(group, layouts);
   if (!lowered) return std::nullopt;
   const std::size_t first_made = layouts.size() + lowered->literals.size();
-  if (!is_short(*lowered) || !makes_results(*lowered, first_made)) return std::nullopt;
+  const std::optional<std::size_t> size = short_size(*lowered);
+  if (!size || kernel_instructions_ + *size > kMostInstructionsOfAll ||
+      !makes_results(*lowered, first_made))
+    return std::nullopt;
   made->is_taken.assign(made->args.size(), false);
   settle_reuse(*lowered, made->is_taken, made->args, first_made);
   made->group = std::move(*lowered);
   made->may_fail = std::any_of(made->group.launches.begin(), made->group.launches.end(),
                                [](const auto& launch) { return loops::may_fail(launch.kernel); });
   ++kernel_steps_;
+  kernel_instructions_ += *size;
 
   Step step;
   step.kind = StepKind::Kernels;
