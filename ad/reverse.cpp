@@ -9,6 +9,7 @@
 #include "ad/flow.h"
 #include "ad/forward.h"
 #include "ad/jacobian.h"
+#include "ad/linear_transpose.h"
 #include "ad/linearize.h"
 #include "ad/pairs.h"
 #include "ad/way.h"
@@ -255,6 +256,8 @@ Expr derivative(const lang::Function& given, lang::DiffMode mode, lang::Program&
       return hessian(given, program, pairs);
     case lang::DiffMode::Jacobian:
       return jacobian(given, program, pairs);
+    case lang::DiffMode::Transpose:
+      return linear_transpose(given, program, pairs);
   }
   lang::internal_error(__FILE__, __LINE__, "a derivative of an unknown mode");
 }

@@ -56,6 +56,12 @@ constexpr std::array kForms = {
          "all derivatives of a function: a tensor of the shape of the result and then of the "
          "argument; of several results and arguments, tuples of them",
          "jacobian(fn (x) { x * x })([1.0, 2.0])\n// expect: [[2.0, 0.0], [0.0, 4.0]]"},
+    Form{
+        DiffMode::Transpose, "transpose", false, false, true, false,
+        "the transpose of a linear function, from adjoints of its result to those of the argument; "
+        "of a tensor, `transpose` is an operator",
+        "let f = fn (x: Tensor[(3), float32]) { for i < 2 { x[i] - x[i + 1] } }\n"
+        "transpose(f)([1.0, 10.0])\n// expect: [1.0, 9.0, -10.0]"},
     Form{DiffMode::CheckGrad, "check_grad", true, false, false, true,
          "does the gradient agree with central differences? True, or an error that names the "
          "element where they disagree; `check_grad(f, x)` is `check_grad(f)(x)`",
@@ -133,6 +139,8 @@ Type result_of(DiffMode mode, const FunctionType& function) {
       }
       return tuple_type(rows);
     }
+    case DiffMode::Transpose:
+      return gradient;
     case DiffMode::CheckGrad:
       return scalar_type(DType::Bool);
   }
@@ -152,7 +160,9 @@ std::optional<DiffMode> parse_diff_mode(std::string_view name) {
 
 std::vector<std::string> derivative_names() {
   std::vector<std::string> names;
-  for (const Form& form : kForms) names.emplace_back(form.name);
+  for (const Form& form : kForms) {
+    if (form.mode != DiffMode::Transpose) names.emplace_back(form.name);
+  }
   return names;
 }
 
@@ -167,6 +177,7 @@ bool takes_arguments(DiffMode mode) { return form_of(mode).takes_arguments; }
 Type derivative_type(DiffMode mode, const FunctionType& function) {
   Type result = result_of(mode, function);
   if (!result) return nullptr;
+  if (mode == DiffMode::Transpose) return function_type({function.result}, std::move(result));
   std::vector<Type> params = function.params;
   if (takes_direction(mode))
     params.insert(params.end(), function.params.begin(), function.params.end());

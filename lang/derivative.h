@@ -17,6 +17,7 @@
 //   hvp             (A..., A...) -> G           the Hessian times a direction
 //   hessian         (A...) -> second derivatives of shape A ++ A; several arguments: tuples of them
 //   jacobian        (A...) -> derivatives of shape R ++ A; a tuple for several R, then several A
+//   transpose       (R) -> G                    of a linear function
 //   check_grad      (A...) -> bool              does the gradient agree with differences?
 //
 // Tangents and adjoints have the types of what they belong to; integers and booleans in them are
@@ -26,6 +27,7 @@ namespace relay::lang {
 
 std::string_view name_of(DiffMode mode);  // "grad"
 std::optional<DiffMode> parse_diff_mode(std::string_view name);
+// Of those that are no operators, too.
 std::vector<std::string> derivative_names();
 // What the form gives, and a program of light notation with what it gives in `// expect:` lines.
 std::string_view doc_of(DiffMode mode);

@@ -345,6 +345,7 @@ enum class DiffMode : std::uint8_t {
   Hvp,
   Hessian,
   Jacobian,
+  Transpose,
   CheckGrad
 };
 struct Differentiate final : ExprNode {

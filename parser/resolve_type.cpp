@@ -337,8 +337,12 @@ lang::Dim Resolver::dim_name(const Node& node) {
   if (was_unknown(name)) return Dim::any();
   Diagnostic diagnostic(DiagnosticKind::UnknownName, fmt::format("unknown dimension `{}`", name),
                         span(node));
+  const Symbol& symbol = symbols_.intern(name);
+  const bool is_value = !strict_ && (symbol.local || symbol.own_global || symbol.outer_global);
   diagnostic.note(
-      fmt::format("help: declare it as a type parameter of the function: `[{}](...)`", name));
+      is_value
+          ? fmt::format("help: an extent of a tensor is `dim_of({}, axis=0)`", name)
+          : fmt::format("help: declare it as a type parameter of the function: `[{}](...)`", name));
   report(std::move(diagnostic));
   return Dim::any();
 }

@@ -208,9 +208,10 @@ RuleOutcome differentiate(TypeCall& call, DiffMode mode) {
                                                               : RuleOutcome::Solved;
 }
 
-constexpr DiffMode kModes[] = {DiffMode::Grad,    DiffMode::ValueAndGrad, DiffMode::Vjp,
-                               DiffMode::Jvp,     DiffMode::Linearize,    DiffMode::Hvp,
-                               DiffMode::Hessian, DiffMode::Jacobian,     DiffMode::CheckGrad};
+constexpr DiffMode kModes[] = {DiffMode::Grad,     DiffMode::ValueAndGrad, DiffMode::Vjp,
+                               DiffMode::Jvp,      DiffMode::Linearize,    DiffMode::Hvp,
+                               DiffMode::Hessian,  DiffMode::Jacobian,     DiffMode::Transpose,
+                               DiffMode::CheckGrad};
 
 // One record per mode, in the order of the modes.
 const std::vector<OpDef>& rules() {

@@ -10,6 +10,7 @@
 #include "lang/call_form.h"
 #include "lang/record.h"
 #include "lang/tree_form.h"
+#include "typecheck/derivative_rule.h"
 #include "typecheck/generalise.h"
 #include "typecheck/inference.h"
 #include "typecheck/substitution.h"
@@ -664,8 +665,17 @@ Type Inference::infer_operator_call(const Call& call, const OpDef& op) {
     relation.args.push_back(infer(arg));
     relation.arg_spans.push_back(arg->span);
   }
-  relation.attrs = complete_attrs(op, call.attrs, call.span);
   relation.span = call.span;
+  // Of a function it is another thing than of a tensor.
+  const bool has_attrs = call.attrs && !call.attrs->list.empty();
+  const bool is_of_function = op.name == name_of(DiffMode::Transpose) && !has_attrs &&
+                              solver_.head(relation.args[0])->kind == TypeKind::Function;
+  if (is_of_function) {
+    relation.op = &differentiate_rule(DiffMode::Transpose);
+    if (purpose_ == Purpose::kCode) calls_[&call].is_transposed_function = true;
+    return relations_.add(std::move(relation));
+  }
+  relation.attrs = complete_attrs(op, call.attrs, call.span);
   relation.call = &call;
   if (purpose_ == Purpose::kCode) calls_[&call].attrs = relation.attrs;
   return relations_.add(std::move(relation));

@@ -129,6 +129,7 @@ class Inference {
     lang::Type callee;                       // of a global or a constructor; null otherwise
     lang::AttrsRef attrs;                    // complete, for operators
     const lang::Literal* literal = nullptr;  // `-1`: the call is this literal with a minus
+    bool is_transposed_function = false;     // `transpose(f)`: no operator
   };
   struct LocalVariable {
     lang::Type type;

@@ -357,6 +357,8 @@ Expr Rebuilder::call(const Call& old) {
   }
   const Inference::CallInfo& info = inference_.call_info(&old);
   if (info.literal) return literal(*info.literal, true, type, old.span);
+  if (info.is_transposed_function)
+    return make_differentiate(DiffMode::Transpose, expr(old.args[0]), old.span, type);
   if (const auto* op = as<Operator>(old.callee)) {
     if (is_cast_form(*op->op)) return converted(expr(old.args[0]), type, old.span);
     const OpDef* strict = strict_form(*op->op);
