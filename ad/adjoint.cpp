@@ -1,5 +1,6 @@
 #include "ad/adjoint.h"
 
+#include "ad/linear_index.h"
 #include "lang/build.h"
 #include "lang/op.h"
 #include "lang/visit.h"
@@ -28,6 +29,12 @@ Expr Emitter::body_at(const lang::Function& fn, const std::vector<Expr>& args) {
   const lang::Block block = lang::open_block(lang::rename_bound(lang::substitute(fn.body, given)));
   append(block.bindings);
   return block.result;
+}
+
+Expr Emitter::extent_of(const Expr& tensor, std::size_t axis) {
+  const lang::Dim& dim = lang::as<lang::TensorType>(tensor->type)->shape[axis];
+  if (!dim.is_any()) return extent_of_axis(dim);
+  return emit("extent", build::op("dim_of", {tensor}, {{"axis", static_cast<std::int64_t>(axis)}}));
 }
 
 Expr Emitter::bound(const Expr& atom) const {

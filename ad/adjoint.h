@@ -19,6 +19,8 @@ class Emitter {
   void append(const std::vector<lang::Binding>& bindings);
   // A copy of the body of `fn` with atoms for its parameters; what it gives, not yet bound.
   lang::Expr body_at(const lang::Function& fn, const std::vector<lang::Expr>& args);
+  // The extent of an axis of a tensor, which is an atom: an atom.
+  lang::Expr extent_of(const lang::Expr& tensor, std::size_t axis);
   // What the atom is bound to in this code, seen through tuples.
   lang::Expr bound(const lang::Expr& atom) const;
   const std::vector<lang::Binding>& bindings() const { return bindings_; }

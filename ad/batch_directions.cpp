@@ -38,7 +38,8 @@ bool has_sum(const Expr& form) {
   return found;
 }
 
-std::int64_t extent_of(const IndexBinder& binder) {
+// 0 where only running tells.
+std::int64_t constant_extent(const IndexBinder& binder) {
   const auto* constant = as<lang::Constant>(binder.extent);
   return constant ? static_cast<std::int64_t>(constant->value->number_at(0)) : 0;
 }
@@ -61,9 +62,7 @@ class Batch {
   std::vector<Expr> run(const std::vector<Expr>& values) {
     constexpr int kMostRounds = 8;  // each looks at all steps
     for (const Expr& value : values) {
-      const auto* var = as<lang::Var>(value);
-      if (!var || number_.count(var->variable.get()) == 0) throw Refused{};
-      wanted_.insert(var->variable.get());
+      if (const auto* var = step_variable(value)) wanted_.insert(var);
     }
     for (int round = 0; done_ < steps_.size(); ++round) {
       if (round == kMostRounds) throw Refused{};
@@ -72,7 +71,9 @@ class Batch {
     }
     std::vector<Expr> all;
     for (const Expr& value : values)
-      all.push_back(lang::make_var(last(lang::cast<lang::Var>(value).variable)));
+      all.push_back(step_variable(value)
+                        ? lang::make_var(last(lang::cast<lang::Var>(value).variable))
+                        : same_for_all(value));
     return all;
   }
 
@@ -156,6 +157,25 @@ class Batch {
               (lang::is_scalar(node->type) || read.count(node.get()) != 0);
     });
     return found;
+  }
+
+  // The variable, where a step binds it.
+  const Variable* step_variable(const Expr& value) const {
+    const auto* var = as<lang::Var>(value);
+    return var && number_.count(var->variable.get()) != 0 ? var->variable.get() : nullptr;
+  }
+
+  // What does not depend on the direction, in all of them.
+  Expr same_for_all(const Expr& value) {
+    const auto* tensor = tensor_of_rank(value->type);
+    if (!tensor) throw Refused{};
+    std::vector<IndexBinder> all = binders_of(value, 0, tensor->shape.rank());
+    const std::vector<Expr> indices = uses_of(all);
+    all.insert(all.end(), binders_.begin(), binders_.end());
+    const Expr element = indices.empty() ? value : lang::make_index(value, indices, true);
+    return around_.emit(
+        "all", lang::rename_bound(lang::make_comprehension(std::move(all), element, {},
+                                                           with_directions(value->type, false))));
   }
 
   bool is_known(const VariableRef& each) const {
@@ -263,7 +283,7 @@ class Batch {
 
   Type with_directions(const Type& type, bool are_first) const {
     std::vector<Dim> own = as<lang::TensorType>(type)->shape.dims(), dims;
-    for (const IndexBinder& binder : binders_) dims.emplace_back(extent_of(binder));
+    for (const IndexBinder& binder : binders_) dims.emplace_back(constant_extent(binder));
     if (are_first) std::swap(own, dims);
     own.insert(own.end(), dims.begin(), dims.end());
     return lang::tensor_type(lang::Shape(std::move(own)), as<lang::TensorType>(type)->dtype);
@@ -275,19 +295,11 @@ class Batch {
   }
 
   // Binders for axes of a table of the values of a step.
-  std::vector<IndexBinder> binders_of(const VariableRef& table, std::size_t from,
-                                      std::size_t count) {
+  std::vector<IndexBinder> binders_of(const Expr& table, std::size_t from, std::size_t count) {
     std::vector<IndexBinder> own;
     for (std::size_t axis = from; axis < from + count; ++axis) {
-      const Dim& dim = as<lang::TensorType>(table->type)->shape[axis];
-      const Expr value = lang::make_var(table);
-      const Expr extent =
-          dim.is_constant() ? build::index_constant(dim.constant())
-          : dim.is_any()
-              ? around_.emit("extent", build::op("dim_of", {value},
-                                                 {{"axis", static_cast<std::int64_t>(axis)}}))
-              : lang::make_dim_term(dim);
-      own.push_back({lang::make_variable("r", lang::scalar_type(lang::DType::Int64)), extent});
+      own.push_back({lang::make_variable("r", lang::scalar_type(lang::DType::Int64)),
+                     around_.extent_of(table, axis)});
     }
     return own;
   }
@@ -302,7 +314,8 @@ class Batch {
     if (found != last_.end()) return found->second;
     const VariableRef table = first_.at(each.get());
     if (own_rank(each) == 0) return last_.emplace(each.get(), table).first->second;
-    std::vector<IndexBinder> all = binders_of(table, binders_.size(), own_rank(each));
+    std::vector<IndexBinder> all =
+        binders_of(lang::make_var(table), binders_.size(), own_rank(each));
     std::vector<IndexBinder> directions;
     for (const IndexBinder& binder : binders_)
       directions.push_back(
@@ -324,7 +337,7 @@ class Batch {
     if (first != first_.end())
       return lang::make_index(lang::make_var(first->second), here, true, {}, each->type);
     const VariableRef& table = last_.at(each.get());
-    std::vector<IndexBinder> own = binders_of(table, 0, own_rank(each));
+    std::vector<IndexBinder> own = binders_of(lang::make_var(table), 0, own_rank(each));
     std::vector<Expr> indices;
     for (const IndexBinder& binder : own) indices.push_back(lang::make_var(binder.variable));
     indices.insert(indices.end(), here.begin(), here.end());
@@ -353,7 +366,7 @@ std::optional<std::vector<Expr>> batched(const std::vector<IndexBinder>& binders
   // More would make tensors of what stays in the cache when directions go one by one.
   constexpr std::int64_t kMostDirections = 64;
   std::int64_t count = 1;
-  for (const IndexBinder& binder : binders) count *= extent_of(binder);
+  for (const IndexBinder& binder : binders) count *= constant_extent(binder);
   if (count == 0 || count > kMostDirections) return std::nullopt;
   Emitter made(around.tangents());
   Batch batch(binders, code, made);

@@ -31,15 +31,6 @@ namespace {
 
 const lang::TensorType& tensor_of(const Type& type) { return *as<lang::TensorType>(type); }
 
-// The extent of an axis of a value, as an atom.
-Expr extent_of(const Expr& value, std::size_t axis, Emitter& code) {
-  const Dim& dim = tensor_of(value->type).shape[axis];
-  if (dim.is_constant()) return build::index_constant(dim.constant());
-  if (!dim.is_any()) return lang::make_dim_term(dim);
-  return code.emit("extent",
-                   build::op("dim_of", {value}, {{"axis", static_cast<std::int64_t>(axis)}}));
-}
-
 // As many directions are written out, one after the other, where the code of one has at most so
 // many nodes: what they have in common is computed once then, and small tensors stay on the stack.
 constexpr std::int64_t kMostWrittenOut = 4;
@@ -73,7 +64,7 @@ class Directions {
     if (few_ > 0 && !is_short_code(code_of_one)) few_ = 0;
     const std::size_t rank = tensor_of(like->type).shape.rank();
     for (std::size_t axis = 0; axis < rank; ++axis) {
-      extents_.push_back(extent_of(like, axis, code));
+      extents_.push_back(code.extent_of(like, axis));
       binders_.push_back(binder(axis));
     }
   }
@@ -413,7 +404,7 @@ class Jacobian {
       for (const Expr& value : values) {
         Expr product = build::index_constant(1);
         for (std::size_t axis = 0; axis < tensor_of(value->type).shape.rank(); ++axis)
-          product = build::mul(product, extent_of(value, axis, code));
+          product = build::mul(product, code.extent_of(value, axis));
         sum = build::add(sum, product);
       }
       return sum;

@@ -75,15 +75,19 @@ class ScalarForm final : public lang::Rewriter {
     }
     const auto* call = as<lang::Call>(expr);
     const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
-    if (!op || !op->op->definition || !op->op->differentiable || !lang::is_scalar(expr->type))
-      return expr;
-    if (op->op->gradient && are_scalars(call->args)) return expr;
+    if (!op || !op->op->definition || !lang::is_scalar(expr->type)) return expr;
+    // A division of whole numbers, which have no derivative, is guarded as what it is.
+    const bool is_whole =
+        lang::is_int(as<lang::TensorType>(expr->type)->dtype.known()) && are_scalars(call->args);
+    if (!op->op->differentiable && !is_whole) return expr;
+    const bool has_gradient = op->op->gradient && !is_whole;
+    if (has_gradient && are_scalars(call->args)) return expr;
     const auto defined =
         lang::definition_at(*op->op, {call->args, call->attrs, expr->type}, call->algebra);
     if (!defined) return expr;
     const Expr expanded = ScalarForm().rewrite(*defined);
     // A gradient of tensors would be one of all elements; one that is read has no need of it.
-    return op->op->gradient && !reads_elements(expanded) ? expr : expanded;
+    return has_gradient && !reads_elements(expanded) ? expr : expanded;
   }
 };
 

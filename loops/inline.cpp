@@ -1,6 +1,7 @@
 #include "loops/inline.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "loops/pieces.h"
@@ -232,15 +233,20 @@ class Chooser {
   bool is_read_once(TensorId id) {
     const auto& results = stages_.results;
     if (std::find(results.begin(), results.end(), id) != results.end()) return false;
-    int readers = 0;
+    if (readers_.empty()) count_readers();
+    return readers_[static_cast<std::size_t>(id)] == 1;
+  }
+
+  // Of each tensor, by how many others it is read.
+  void count_readers() {
+    readers_.assign(stages_.tensors.size(), 0);
     for (const TensorDef& def : stages_.tensors) {
-      if (def.init == id) ++readers;
+      if (def.init >= 0) ++readers_[static_cast<std::size_t>(def.init)];
       if (def.body < 0) continue;
-      const Body body = examine(def);
-      readers += std::any_of(body.uses.begin(), body.uses.end(),
-                             [&](const Body::Use& use) { return use.tensor == id; });
+      std::set<TensorId> read;
+      for (const Body::Use& use : examine(def).uses) read.insert(use.tensor);
+      for (const TensorId each : read) ++readers_[static_cast<std::size_t>(each)];
     }
-    return readers == 1;
   }
 
   double points(TensorId id) const {
@@ -403,6 +409,7 @@ class Chooser {
   std::int32_t stamp_ = 0;
   std::vector<Storage> storage_;
   std::vector<Facts> facts_;
+  std::vector<int> readers_;                            // once they have been counted
   std::map<TensorId, std::vector<TensorId>> siblings_;  // by the last of them
   // Of what is examined, where it is made in pieces: along what, and which part is visited.
   IndexVarId piece_var_ = -1;

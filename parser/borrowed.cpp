@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -21,15 +22,15 @@ std::optional<Edit> range_as_extent(std::string_view text, std::uint32_t in) {
   const bool is_call = rest.starts_with("range(");
   if (!is_call && !rest.starts_with("0..")) return std::nullopt;
   const std::size_t begin = is_call ? 6 : 3;
-  const std::size_t end = rest.find_first_of(is_call ? ")" : " {", begin);
-  if (end == std::string_view::npos || end == begin) return std::nullopt;
+  const std::size_t end = is_call ? expression_end(rest, 6, "") : rest.find_first_of(" {", begin);
+  if (end >= rest.size() || end == begin) return std::nullopt;
   const std::string extent(rest.substr(begin, end - begin));
   if (extent.find_first_of(",=.\n") != std::string::npos) return std::nullopt;
   const auto removed = static_cast<std::uint32_t>(from - in + end + (is_call ? 1 : 0));
   const Piece index = word_before(text, in);
   return Edit{"< " + extent, in,
-              fmt::format("help: an index runs from 0 to below its extent: `for {} < {}`",
-                          index.text, extent),
+              fmt::format("help: an index runs from 0 to below its extent: `{} {} < {}`",
+                          word_before(text, index.begin).text, index.text, extent),
               removed};
 }
 
@@ -94,7 +95,7 @@ struct Power {
 };
 std::optional<Power> power_at(std::string_view text, std::size_t sign, std::size_t size) {
   const Piece base = operand_before(text, static_cast<std::uint32_t>(sign));
-  Piece exponent = word_after(text, static_cast<std::uint32_t>(sign + size));
+  Piece exponent = operand_after(text, static_cast<std::uint32_t>(sign + size));
   if (exponent.text.empty() && exponent.end() < text.size() && text[exponent.end()] == '(') {
     const std::uint32_t close = expression_end(text, exponent.begin + 1, "");
     exponent.text = text.substr(exponent.begin, close + 1 - exponent.begin);
@@ -105,33 +106,42 @@ std::optional<Power> power_at(std::string_view text, std::size_t sign, std::size
                            without_parentheses(exponent.text))};
 }
 
-// `x^2` and `x**2`, and all others behind it, without which it would still not parse.
-std::optional<Edit> powers(std::string_view text, std::size_t sign) {
+// `x^2` and `x**2`, and all others behind it, without which it would still not parse. The last one
+// goes first, as in `2**3**2`.
+std::optional<Edit> powers(std::string_view text, std::size_t first) {
+  std::vector<std::size_t> signs;
+  for (std::size_t sign = first; sign != std::string::npos;
+       sign = std::min(text.find('^', sign + 2), text.find("**", sign + 2)))
+    signs.push_back(sign);
   std::string ours(text);
   std::string help;
   std::size_t begin = text.size();
-  std::size_t rest = 0;  // behind the last one
-  while (sign != std::string::npos) {
-    const auto power = power_at(ours, sign, ours[sign] == '^' ? 1 : 2);
+  std::size_t rest = text.size();  // behind all of them
+  for (std::size_t i = signs.size(); i-- > 0;) {
+    const auto power = power_at(ours, signs[i], ours[signs[i]] == '^' ? 1 : 2);
     if (!power) return std::nullopt;
-    if (help.empty()) help = fmt::format("help: the power is `{}`", power->call);
+    help = fmt::format("help: the power is `{}`", power->call);
     begin = std::min<std::size_t>(begin, power->written.begin);
-    rest = ours.size() - power->written.end();
+    rest = std::min(rest, ours.size() - power->written.end());
     ours.replace(power->written.begin, power->written.text.size(), power->call);
-    sign = std::min(ours.find('^', ours.size() - rest), ours.find("**", ours.size() - rest));
   }
   return replaced(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(text.size() - rest),
                   ours.substr(begin, ours.size() - rest - begin), help);
 }
 
-// `x << 3`, with the error at the second sign.
+// `x + 1 << 3`, with the error at the second sign: sums go first where others have it.
 std::optional<Edit> shift(std::string_view text, std::uint32_t sign, std::string_view op) {
-  const Piece value = word_before(text, sign - 1);
-  const Piece count = word_after(text, sign + 1);
-  if (value.text.empty() || count.text.empty()) return std::nullopt;
-  const std::string call = fmt::format("{}({}, {})", op, value.text, count.text);
-  return Edit{call, value.begin, fmt::format("help: bits are shifted by `{}`", call),
-              count.end() - value.begin};
+  constexpr std::string_view kLater = "=!<>&|?,";
+  std::uint32_t begin = expression_begin(text, sign - 1);
+  for (std::uint32_t at = sign - 1; at > begin; --at) {
+    if (kLater.find(text[at - 1]) != std::string_view::npos) begin = at;
+  }
+  const std::uint32_t end = expression_end(text, sign + 1, kLater);
+  const std::string value = trimmed(text, begin, sign - 1), count = trimmed(text, sign + 1, end);
+  if (value.empty() || count.empty()) return std::nullopt;
+  const std::string call = fmt::format("{}({}, {})", op, value, count);
+  while (begin < sign && text[begin] == ' ') ++begin;
+  return replaced(begin, end, call, fmt::format("help: bits are shifted by `{}`", call));
 }
 
 // `.5` and `5.`, with the error at the point.
@@ -141,12 +151,6 @@ std::optional<Edit> bare_point(std::string_view text, std::uint32_t point) {
   if (is_digit(before) == is_digit(behind)) return std::nullopt;
   return Edit{"0", is_digit(before) ? point + 1 : point,
               "help: a number has digits on both sides of its point"};
-}
-
-// Does an item or a statement begin at `at`?
-bool begins_statement(std::string_view text, std::uint32_t at) {
-  while (at > 0 && text[at - 1] == ' ') --at;
-  return at == 0 || std::string_view("\n;{").find(text[at - 1]) != std::string_view::npos;
 }
 
 // `: \`let x = 3\``, where that is short enough to be shown.
@@ -264,11 +268,14 @@ std::optional<Edit> update(std::string_view text, std::uint32_t equals) {
     return std::nullopt;
   const Piece name = word_before(text, equals - 1);
   if (name.text.empty() || is_digit(name.text.front())) return std::nullopt;
-  const std::string ours = fmt::format("let {0} = {0} {1}", name.text, text[equals - 1]);
-  return replaced(
-      name.begin, equals + 1, ours,
-      fmt::format("help: a value gets a new binding: `{}{}`", ours,
-                  text.substr(equals + 1, expression_end(text, equals, "") - equals - 1)));
+  const char sign = text[equals - 1];
+  const std::uint32_t end = expression_end(text, equals + 1, "");
+  std::string by = trimmed(text, equals + 1, end);
+  const bool is_operand = operand_after(by, 0).text.size() == by.size();
+  if (sign != '+' && !is_operand) by = "(" + by + ")";
+  const std::string ours = fmt::format("let {0} = {0} {1} {2}", name.text, sign, by);
+  return replaced(name.begin, end, ours,
+                  fmt::format("help: a value gets a new binding: `{}`", ours));
 }
 
 // `r := e`, or `r = e`, where `r` has been bound: to a reference, as far as one can see, or to
@@ -344,6 +351,22 @@ std::optional<Edit> element(std::string_view text, std::uint32_t equals) {
       fmt::format("help: a tensor never changes; a copy with that element is `{}`", ours));
 }
 
+// `p.w = e`
+std::optional<Edit> field(std::string_view text, std::uint32_t equals) {
+  const Piece path = word_before(text, equals);
+  const std::size_t dot = path.text.find('.');
+  const bool is_field = dot != std::string_view::npos && dot > 0 &&
+                        path.text.find('.', dot + 1) == std::string_view::npos &&
+                        !is_digit(path.text.front()) && begins_statement(text, path.begin);
+  if (!is_field) return std::nullopt;
+  const std::uint32_t end = expression_end(text, equals + 1, "");
+  const std::string ours = fmt::format("{} with {{ {} = {} }}", path.text.substr(0, dot),
+                                       path.text.substr(dot + 1), trimmed(text, equals + 1, end));
+  return replaced(
+      path.begin, end, ours,
+      fmt::format("help: a record never changes; a copy with that field is `{}`", ours));
+}
+
 // `assert x`, `print x`
 Edit call_of(std::string_view text, const Piece& function, std::uint32_t argument) {
   const std::uint32_t end = expression_end(text, argument, "");
@@ -408,6 +431,30 @@ void add_words(std::string_view text, std::uint32_t at, std::vector<Edit>& edits
   }
 }
 
+// A number that is all of the comment that begins at `at`; empty where it is another one.
+Piece number_in_comment(std::string_view text, std::uint32_t at) {
+  const Piece number = word_after(text, at + 2);
+  const std::size_t rest = text.find_first_not_of(' ', number.end());
+  const bool is_all = rest == std::string_view::npos || text[rest] == '\n' || text[rest] == '\r';
+  const bool is_number = is_all && !number.text.empty() && is_digit(number.text.front());
+  return is_number ? number : Piece{at, {}};
+}
+
+// `let h = n // 2` on the line before, whose `;` is missed.
+std::optional<Edit> division_before(std::string_view text, std::uint32_t at) {
+  const std::size_t line_end = text.substr(0, at).rfind('\n');
+  if (line_end == std::string_view::npos) return std::nullopt;
+  const std::size_t mark = text.substr(0, line_end).rfind("//");
+  if (mark == std::string_view::npos || mark < text.substr(0, line_end).rfind('\n') + 1)
+    return std::nullopt;
+  const Piece divisor = number_in_comment(text, static_cast<std::uint32_t>(mark));
+  const Piece operand = operand_before(text, static_cast<std::uint32_t>(mark));
+  if (divisor.text.empty() || operand.text.empty()) return std::nullopt;
+  const std::string ours = fmt::format("floor_divide({}, {})", operand.text, divisor.text);
+  return replaced(operand.begin, divisor.end(), ours + ";",
+                  fmt::format("help: `//` begins a comment; `{};` divides", ours));
+}
+
 // `float32 x` of C, and `x float32` of Go.
 std::optional<Edit> typed_parameter(std::string_view text, std::uint32_t at) {
   const Piece first = word_before(text, at), second = word_after(text, at);
@@ -431,6 +478,7 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
   };
   const std::string_view rest = text.substr(at);
   const char before = at > 0 ? text[at - 1] : '\0';
+  if (says(error, "`;`")) add(division_before(text, at));
   if (rest.starts_with("in ")) add(range_as_extent(text, at));
   if (rest.starts_with('*') && before == '*') add(powers(text, at - 1));
   if (rest.starts_with('^')) add(powers(text, at));
@@ -464,6 +512,7 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
     if (written && written->is_reference) edits.push_back(written->write);
     add(binding(text, at));
     add(element(text, at));
+    add(field(text, at));
     if (before == ':') edits.push_back({"", at - 1, "help: a binding is `let x = …`", 1});
     add(update(text, at));
     if (says(error, "a definition")) add(alternatives(text, at));
@@ -535,6 +584,9 @@ std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_vi
       Help{"where", "", "", "help: a `let` stands before what uses it"},
       Help{"", ":=", "to close the block",
            "help: a reference is written by `ref_write(r, x)`, and a binding is `let x = …`"},
+      Help{"", "=", "to close the block",
+           "help: a binding never changes; a new one is `let x = …; …`, and a sum over an index is "
+           "`sum i { … }`"},
       Help{"", ":", "to close the block",
            "help: a record has a type: `type Point { Point { x: float32 } }`, then `Point(x = "
            "1.0)`"},
@@ -551,19 +603,18 @@ std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_vi
   return help_for_character(text.substr(at));
 }
 
-std::optional<lang::Diagnostic> commented_division(lang::Span number) {
-  const std::string_view text = number.source->text();
-  std::uint32_t at = number.end;
+std::optional<lang::Diagnostic> commented_division(lang::Span value) {
+  const std::string_view text = value.source->text();
+  std::uint32_t at = value.end;
   while (at < text.size() && text[at] == ' ') ++at;
   if (text.substr(at, 2) != "//") return std::nullopt;
-  const Piece divisor = word_after(text, at + 2);
-  const std::size_t rest = text.find_first_not_of(' ', divisor.end());
-  const bool is_all = rest == std::string_view::npos || text[rest] == '\n' || text[rest] == '\r';
-  if (!is_all || divisor.text.empty() || !is_digit(divisor.text.front())) return std::nullopt;
+  const Piece divisor = number_in_comment(text, at);
+  if (divisor.text.empty()) return std::nullopt;
   lang::Diagnostic warning(lang::DiagnosticKind::NumberInComment,
                            "`//` begins a comment, and does not divide",
-                           {number.source, at, divisor.end()});
-  warning.note(fmt::format("help: `floor_divide({}, {})`", number.text(), divisor.text));
+                           {value.source, at, divisor.end()});
+  warning.note(fmt::format("help: `floor_divide({}, {})`", operand_before(text, value.end).text,
+                           divisor.text));
   return warning;
 }
 

@@ -28,9 +28,9 @@ using grammar::is_digit;
 void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uint32_t at,
                   std::vector<Edit>& edits);
 
-// A warning where a number is the whole expression and a comment behind it is a number too, as in
-// `7 // 2`: elsewhere that divides.
-std::optional<lang::Diagnostic> commented_division(lang::Span number);
+// A warning where a value, which is a number or is bound to a name, has a number for a comment
+// behind it, as in `7 // 2` or `let h = n // 2`: elsewhere that divides.
+std::optional<lang::Diagnostic> commented_division(lang::Span value);
 
 // `d/dx (e)`, whose `d` begins at `at`: what stands for it, and the word `dx`.
 struct Differential {

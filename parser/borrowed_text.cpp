@@ -29,6 +29,11 @@ Piece word_after(std::string_view text, std::uint32_t at) {
   return {at, text.substr(at, end - at)};
 }
 
+bool begins_statement(std::string_view text, std::uint32_t at) {
+  while (at > 0 && text[at - 1] == ' ') --at;
+  return at == 0 || std::string_view("\n;{").find(text[at - 1]) != std::string_view::npos;
+}
+
 Piece operand_before(std::string_view text, std::uint32_t at) {
   while (at > 0 && text[at - 1] == ' ') --at;
   std::uint32_t begin = at;

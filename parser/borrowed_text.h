@@ -22,6 +22,8 @@ struct Piece {
 // them left out.
 Piece word_before(std::string_view text, std::uint32_t at);
 Piece word_after(std::string_view text, std::uint32_t at);
+// Does an item or a statement begin at `at`?
+bool begins_statement(std::string_view text, std::uint32_t at);
 // The same, or what ends there in brackets, with the word in front of them: `x`, `(x - 1)`,
 // `f(x)[0]`.
 Piece operand_before(std::string_view text, std::uint32_t at);

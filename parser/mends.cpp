@@ -88,7 +88,9 @@ std::vector<Edit> candidates(const lang::Diagnostic& error, std::string_view tex
                      "belongs to the number"});
   }
   if (!strict) add_borrowed(error, text, at, edits);
-  if (rest.starts_with('=') && !rest.starts_with("=="))
+  const Piece before = word_before(text, at);
+  const bool is_assignment = !before.text.empty() && begins_statement(text, before.begin);
+  if (rest.starts_with('=') && !rest.starts_with("==") && !is_assignment)
     edits.push_back({"=", at, "help: to compare, write `==`"});
   add_comment(text, at, edits);
   if (is_first_on_line(text, at)) {

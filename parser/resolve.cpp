@@ -382,6 +382,12 @@ void Resolver::define(const Node& def, Item& item, Parsed& parsed) {
   if (gradient.expr) parsed.items.push_back(std::move(gradient));
 }
 
+void Resolver::warn_of_division(const Node& value) {
+  if (strict_) return;
+  if (std::optional<Diagnostic> warning = commented_division(span(value)))
+    warnings_.push_back(std::move(*warning));
+}
+
 // Leaves items with errors out.
 void Resolver::item(const Node& node, Parsed& parsed) {
   const Node& what = content(node);
@@ -430,10 +436,7 @@ void Resolver::item(const Node& node, Parsed& parsed) {
     default:
       item.kind = ItemKind::Expression;
       item.expr = expr(*what.child(0));
-      if (!strict_ && what.child(0)->kind == Syntax::Number) {
-        if (std::optional<Diagnostic> warning = commented_division(span(*what.child(0))))
-          warnings_.push_back(std::move(*warning));
-      }
+      if (what.child(0)->kind == Syntax::Number) warn_of_division(*what.child(0));
       break;
   }
   if (!item_is_broken_) parsed.items.push_back(std::move(item));

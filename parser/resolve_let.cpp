@@ -42,6 +42,7 @@ PatternRef only(const PatternRef& pattern, const lang::VariableRef& wanted,
 void Resolver::let_statement(const Node& node, std::vector<Step>& steps) {
   const Node& target = *node.child(0);
   const Node& value = *node.last();
+  warn_of_division(value);
   if (is_pattern(target)) {
     Expr whole = expr(value);
     BoundNames bound;
@@ -210,6 +211,7 @@ void Resolver::top_let(const Node& node, Item& item) {
                          : own                      ? own->own_global
                                                     : nullptr;
   item.expr = expr(*node.last());
+  warn_of_division(*node.last());
   if (own) own->own_global = declared;
   if (own && own->own_is_let) let_before_.insert(own->text);
   for (const auto& [name, variable] : bound) let_before_.insert(name);

@@ -387,6 +387,8 @@ class Resolver {
   SymbolTable symbols_;
   std::vector<const lang::TypeDef*> own_types_;  // in the order of the text
   std::vector<lang::Diagnostic> errors_;
+  // `let h = n // 2`
+  void warn_of_division(const Node& value);
   std::vector<lang::Diagnostic> warnings_;
   std::vector<std::pair<Symbol*, lang::VariableRef>> shadowed_;  // undo log of locals
   std::vector<TypeParam> type_params_;

@@ -539,8 +539,17 @@ std::optional<std::string> with_list(const Call& call, const OpDef& op) {
   if (!are_written(call)) return std::nullopt;
   const std::string name(call.callee->span.text());
   const std::size_t inputs = op.inputs.size();
-  if (inputs == 1 && input_form(op, 0).is_tuple && !is_number(call.args.back()))
-    return fmt::format("help: the tensors stand in a tuple: `{}(({}))`", name, texts_of(call, 0));
+  if (inputs == 1 && input_form(op, 0).is_tuple && !is_number(call.args.back())) {
+    std::string attrs;
+    for (const Attr& attr : call.attrs ? call.attrs->list : std::vector<Attr>()) {
+      if (!attr.span) return std::nullopt;
+      attrs += attr.span.text().starts_with(attr.key)
+                   ? fmt::format(", {}", attr.span.text())
+                   : fmt::format(", {}={}", attr.key, attr.span.text());
+    }
+    return fmt::format("help: the tensors stand in a tuple: `{}(({}){})`", name, texts_of(call, 0),
+                       attrs);
+  }
   const bool are_integers = std::all_of(call.args.begin() + static_cast<std::ptrdiff_t>(inputs),
                                         call.args.end(), [](const Expr& arg) {
                                           const std::optional<AttrValue> value =
