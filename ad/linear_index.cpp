@@ -60,7 +60,13 @@ LinearIndices::LinearIndices(const std::vector<IndexBinder>& domain) {
 }
 
 std::optional<LinearIndex> LinearIndices::of(const Expr& index) {
-  lang::visit_post_order(index, [&](const Expr& node) { forms_.emplace(node.get(), form(node)); });
+  lang::visit_post_order(index, [&](const Expr& node) {
+    bool mentions = as<lang::Var>(node) && vary(node);
+    lang::for_each_child(
+        node, [&](const Expr& child) { mentions = mentions || mentions_.contains(child.get()); });
+    if (mentions) mentions_.insert(node.get());
+    forms_.emplace(node.get(), form(node));
+  });
   return forms_.at(index.get());
 }
 
@@ -68,6 +74,13 @@ bool LinearIndices::vary(const Expr& expr) const {
   const auto free = lang::free_variables(expr);
   return std::any_of(free.begin(), free.end(),
                      [&](const auto& variable) { return binders_.contains(variable.get()); });
+}
+
+// What does not depend on the binders that it mentions, as in `d[i - i]`, is that anywhere.
+Expr LinearIndices::at_first_point(const Expr& node) const {
+  lang::Substitution first;
+  for (const auto& [variable, binder] : binders_) first.emplace(variable, build::index_constant(0));
+  return lang::substitute(node, first);
 }
 
 // Of a node whose parts are known.
@@ -82,7 +95,7 @@ std::optional<LinearIndex> LinearIndices::form(const Expr& node) const {
     const auto& part = forms_.at(child.get());
     varies = varies || !part || !part->terms.empty();
   });
-  if (!varies) return LinearIndex{{}, node};
+  if (!varies) return LinearIndex{{}, mentions_.contains(node.get()) ? at_first_point(node) : node};
   const auto step = lang::arithmetic_step(node);
   if (!step) return std::nullopt;
   switch (step->prim) {
@@ -118,6 +131,8 @@ std::optional<LinearIndex> LinearIndices::sum(const Expr& a, std::int64_t p, con
     const Expr more = times(factor, known->offset);
     both.offset = both.offset ? build::add(both.offset, more) : more;
   }
+  if (both.terms.empty() && !both.offset)  // `i - i`
+    both.offset = build::constant_int(as<lang::TensorType>(a->type)->dtype.known(), 0);
   return both.terms.size() <= kMostTerms ? std::optional(both) : std::nullopt;
 }
 

@@ -3,13 +3,15 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "lang/expr.h"
 
 namespace relay::ad {
 
-// An index as a sum of multiples of binders, and of what is the same at all points (null: 0).
+// An index as a sum of multiples of binders, and of what is the same at all points (null: 0; not
+// where there is nothing else).
 struct LinearIndex {
   struct Term {
     const lang::IndexBinder* binder;
@@ -40,11 +42,13 @@ class LinearIndices {
 
  private:
   std::optional<LinearIndex> form(const lang::Expr& node) const;
+  lang::Expr at_first_point(const lang::Expr& node) const;
   std::optional<LinearIndex> sum(const lang::Expr& a, std::int64_t p, const lang::Expr& b,
                                  std::int64_t q) const;
 
   std::unordered_map<const lang::Variable*, const lang::IndexBinder*> binders_;
   std::unordered_map<const lang::ExprNode*, std::optional<LinearIndex>> forms_;
+  std::unordered_set<const lang::ExprNode*> mentions_;  // some binder
 };
 
 }  // namespace relay::ad

@@ -215,5 +215,26 @@ TEST_CASE("what an `if` guards gives the same by kernel and by point") {
     FAIL_CHECK("no native code for " << code << ", RELAY_SEED=" << first_seed());
 }
 
+// Which branch is taken says what may fail, also in a derivative.
+TEST_CASE("what an `if` guards has derivatives where it has a value") {
+  repl::Session session(verified(interp::JitMode::Off));
+  std::size_t good = 0;
+  const auto all = seeds(kPrograms / 2);
+  for (const std::uint64_t seed : all) {
+    const std::string text =
+        "def same(x) { x }\n" + Bodies(seed).text() + "def total(x, m) { sum(f(x, m, d)) }\n";
+    CAPTURE(seed, text);
+    const auto errors = session.run("<program>", text, nullptr);
+    if (!errors.empty()) FAIL_CHECK(rendered(errors));
+    if (!session.evaluate("f(x, m, d)")) continue;
+    ++good;
+    for (const char* derivative : {"grad(total)(x, m)", "jvp(total)(x, m, x, m)"}) {
+      const auto given = session.evaluate(derivative);
+      if (!given) FAIL_CHECK(derivative << "\n" << rendered(given.errors()));
+    }
+  }
+  if (all.size() >= 100) CHECK(good > all.size() / 2);
+}
+
 }  // namespace
 }  // namespace relay::tests
