@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lang/build.h"
+#include "lang/lowerable.h"
 #include "lang/op.h"
 #include "lang/visit.h"
 
@@ -63,6 +64,24 @@ bool reads_elements(const Expr& form) {
   return found;
 }
 
+// Of an operator on scalars: does it divide whole numbers?
+bool may_divide(const lang::OpDef& op, const Expr& call) {
+  if (!lang::is_int(as<lang::TensorType>(call->type)->dtype.known())) return false;
+  const auto& node = lang::cast<lang::Call>(call);
+  if (!are_scalars(node.args)) return false;
+  std::vector<Expr> args;  // what they are made of is another question
+  for (const Expr& arg : node.args)
+    args.push_back(build::is_atom(arg) ? arg : lang::make_var(lang::make_variable("x", arg->type)));
+  const auto defined = lang::definition_at(op, {args, node.attrs, call->type}, node.algebra);
+  bool found = false;
+  if (!defined) return found;
+  lang::visit_post_order(*defined, [&](const Expr& part) {
+    const auto* step = as<lang::Primitive>(part);
+    found = found || (step && lang::may_divide_by_zero(step->prim, step->args));
+  });
+  return found;
+}
+
 class ScalarForm final : public lang::Rewriter {
  protected:
   Expr post(const Expr& expr) override {
@@ -76,18 +95,15 @@ class ScalarForm final : public lang::Rewriter {
     const auto* call = as<lang::Call>(expr);
     const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
     if (!op || !op->op->definition || !lang::is_scalar(expr->type)) return expr;
-    // A division of whole numbers, which have no derivative, is guarded as what it is.
-    const bool is_whole =
-        lang::is_int(as<lang::TensorType>(expr->type)->dtype.known()) && are_scalars(call->args);
-    if (!op->op->differentiable && !is_whole) return expr;
-    const bool has_gradient = op->op->gradient && !is_whole;
-    if (has_gradient && are_scalars(call->args)) return expr;
+    const bool stays = !op->op->differentiable || (op->op->gradient && are_scalars(call->args));
+    // A division of whole numbers is guarded as what it is.
+    if (stays && !may_divide(*op->op, expr)) return expr;
     const auto defined =
         lang::definition_at(*op->op, {call->args, call->attrs, expr->type}, call->algebra);
     if (!defined) return expr;
     const Expr expanded = ScalarForm().rewrite(*defined);
     // A gradient of tensors would be one of all elements; one that is read has no need of it.
-    return has_gradient && !reads_elements(expanded) ? expr : expanded;
+    return op->op->gradient && !stays && !reads_elements(expanded) ? expr : expanded;
   }
 };
 
