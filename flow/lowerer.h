@@ -314,7 +314,7 @@ class Lowerer {
   std::size_t most_small_steps_ = kMostSmallSteps;
   std::size_t all_small_steps_ = 0;
   std::size_t kernel_steps_ = 0;
-  std::size_t kernel_instructions_ = 0;  // of these
+  std::size_t kernel_instructions_ = 0;   // of these
   std::unordered_map<Slot, Step> views_;  // by their results
 };
 
