@@ -168,7 +168,7 @@ class Batch {
   // What does not depend on the direction, in all of them.
   Expr same_for_all(const Expr& value) {
     const auto* tensor = tensor_of_rank(value->type);
-    if (!tensor) throw Refused{};
+    if (!tensor || !as<lang::Var>(value)) throw Refused{};  // kernels read variables
     std::vector<IndexBinder> all = binders_of(value, 0, tensor->shape.rank());
     const std::vector<Expr> indices = uses_of(all);
     all.insert(all.end(), binders_.begin(), binders_.end());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ad/adjoint.h"
+#include "ad/linear_index.h"
 #include "ad/linearity.h"
 #include "ad/reverse.h"
 #include "lang/build.h"
@@ -31,8 +32,7 @@ Expr zeros_like_parameter(const lang::VariableRef& param, lang::Span span) {
                  param->span ? param->span : span);
     }
     binders.push_back(
-        {lang::make_variable("i", lang::scalar_type(lang::DType::Int64)),
-         dim.is_constant() ? build::index_constant(dim.constant()) : lang::make_dim_term(dim)});
+        {lang::make_variable("i", lang::scalar_type(lang::DType::Int64)), extent_of_axis(dim)});
   }
   const Expr zero = build::constant(tensor.dtype.known(), 0);
   return binders.empty() ? zero : lang::make_comprehension(binders, zero, {}, param->type);

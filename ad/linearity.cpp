@@ -291,14 +291,19 @@ class Linearity {
     for (const Form& arg : args) key += text_of(arg);
     const auto [found, is_new] = results_.emplace(key, Form{How::Linear});
     if (!is_new) return found->second;
-    const Expr copy = lang::rename_bound(pairs_.prepared(program_.function(name, type)));
-    kept_.push_back(copy);
-    const Form result = local_call(lang::cast<lang::Function>(copy), args);
-    return results_[key] = result;
+    return results_[key] = called(pairs_.prepared(program_.function(name, type)), args);
   }
 
   Form local_call(const lang::Function& function, const std::vector<Form>& args) {
-    const Expr copy = lang::rename_bound(Expr(&function));
+    std::string key = fmt::format("{}", static_cast<const void*>(&function));
+    for (const Form& arg : args) key += text_of(arg);
+    const auto [found, is_new] = results_.emplace(key, Form{How::Linear});
+    if (!is_new) return found->second;
+    return results_[key] = called(Expr(&function), args);
+  }
+
+  Form called(const Expr& function, const std::vector<Form>& args) {
+    const Expr copy = lang::rename_bound(function);
     kept_.push_back(copy);
     const auto& own = lang::cast<lang::Function>(copy);
     for (std::size_t i = 0; i < args.size(); ++i) known_[own.params[i].get()] = args[i];

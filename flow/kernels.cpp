@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <optional>
 #include <set>
 
 #include "flow/lowerer.h"

@@ -107,27 +107,54 @@ std::optional<Power> power_at(std::string_view text, std::size_t sign, std::size
 }
 
 // `x^2` and `x**2`, and all others behind it, without which it would still not parse. The last one
-// goes first, as in `2**3**2`.
-std::optional<Edit> powers(std::string_view text, std::size_t first) {
-  std::vector<std::size_t> signs;
-  for (std::size_t sign = first; sign != std::string::npos;
-       sign = std::min(text.find('^', sign + 2), text.find("**", sign + 2)))
-    signs.push_back(sign);
-  std::string ours(text);
-  std::string help;
-  std::size_t begin = text.size();
-  std::size_t rest = text.size();  // behind all of them
-  for (std::size_t i = signs.size(); i-- > 0;) {
-    const auto power = power_at(ours, signs[i], ours[signs[i]] == '^' ? 1 : 2);
-    if (!power) return std::nullopt;
-    help = fmt::format("help: the power is `{}`", power->call);
-    begin = std::min<std::size_t>(begin, power->written.begin);
-    rest = std::min(rest, ours.size() - power->written.end());
-    ours.replace(power->written.begin, power->written.text.size(), power->call);
+// goes first, as in `2**3**2`; what stands in the base of another, as in `(x^2)^3`, before that.
+class Powers {
+ public:
+  Powers(std::string_view text, std::size_t first)
+      : text_(text), begin_(text.size()), rest_(begin_) {
+    for (std::size_t sign = first; sign != std::string::npos;
+         sign = std::min(text.find('^', sign + 1), text.find("**", sign + 2)))
+      signs_.push_back(sign);
   }
-  return replaced(static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(text.size() - rest),
-                  ours.substr(begin, ours.size() - rest - begin), help);
-}
+
+  std::optional<Edit> edit() {
+    const std::size_t size = text_.size();
+    while (!signs_.empty()) {
+      if (!replace_last()) return std::nullopt;
+    }
+    return replaced(static_cast<std::uint32_t>(begin_), static_cast<std::uint32_t>(size - rest_),
+                    text_.substr(begin_, text_.size() - rest_ - begin_), help_);
+  }
+
+ private:
+  bool replace_last() {
+    std::size_t sign = signs_.back();
+    signs_.pop_back();
+    const auto is_inside = [&] {
+      const Piece base = operand_before(text_, static_cast<std::uint32_t>(sign));
+      return !signs_.empty() && signs_.back() >= base.begin;
+    };
+    while (is_inside()) {
+      const std::size_t before = text_.size();
+      if (!replace_last()) return false;
+      sign += text_.size() - before;
+    }
+    const auto power = power_at(text_, sign, text_[sign] == '^' ? 1 : 2);
+    if (!power) return false;
+    help_ = fmt::format("help: the power is `{}`", power->call);
+    begin_ = std::min<std::size_t>(begin_, power->written.begin);
+    rest_ = std::min(rest_, text_.size() - power->written.end());
+    const std::size_t count = power->written.text.size();
+    text_.replace(power->written.begin, count, power->call);
+    return true;
+  }
+
+  std::string text_;
+  std::string help_;                // of the first one
+  std::vector<std::size_t> signs_;  // that stand there still
+  std::size_t begin_;               // of what changes
+  std::size_t rest_;                // so much stays behind it
+};
 
 // `x + 1 << 3`, with the error at the second sign: sums go first where others have it.
 std::optional<Edit> shift(std::string_view text, std::uint32_t sign, std::string_view op) {
@@ -480,8 +507,8 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
   const char before = at > 0 ? text[at - 1] : '\0';
   if (says(error, "`;`")) add(division_before(text, at));
   if (rest.starts_with("in ")) add(range_as_extent(text, at));
-  if (rest.starts_with('*') && before == '*') add(powers(text, at - 1));
-  if (rest.starts_with('^')) add(powers(text, at));
+  if (rest.starts_with('*') && before == '*') add(Powers(text, at - 1).edit());
+  if (rest.starts_with('^')) add(Powers(text, at).edit());
   if (rest.starts_with('?')) add(choice(text, at));
   if (rest.starts_with('.')) add(bare_point(text, at));
   if (rest.starts_with('<') && before == '<') add(shift(text, at, "left_shift"));

@@ -63,8 +63,7 @@ Piece operand_after(std::string_view text, std::uint32_t at) {
 }
 
 std::string_view without_parentheses(std::string_view text) {
-  const bool is_whole = text.starts_with('(') && text.find(')') + 1 == text.size() &&
-                        text.find('(', 1) == std::string_view::npos;
+  const bool is_whole = text.starts_with('(') && expression_end(text, 1, ",") + 1 == text.size();
   return is_whole ? text.substr(1, text.size() - 2) : text;
 }
 
