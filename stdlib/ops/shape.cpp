@@ -348,8 +348,11 @@ RuleOutcome transpose_rule(TypeCall& call) {
 }
 
 void add_transpose() {
-  OpDef def = reshaping("transpose", 3, "The axes in another order; without `axes`, reversed.",
-                        "transpose([[1, 2, 3], [4, 5, 6]])\n// expect: [[1, 4], [2, 5], [3, 6]]");
+  OpDef def =
+      reshaping("transpose", 3,
+                "The axes in another order; without `axes`, reversed. Of a function that is "
+                "linear, `transpose(f)` is its transpose.",
+                "transpose([[1, 2, 3], [4, 5, 6]])\n// expect: [[1, 4], [2, 5], [3, 6]]");
   def.attrs = {nullable_attr("axes", AttrKind::IntList,
                              "for each axis of the result, which one of the data it is")};
   def.type_rule = transpose_rule;
