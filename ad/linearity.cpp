@@ -50,6 +50,15 @@ bool holds_float(const Type& type) {
   return !tensor || lang::is_float(tensor->dtype.known());
 }
 
+// What a value of that type is where all of its floats are linear.
+Form linear_of(const Type& type) {
+  const auto* tuple = as<lang::TupleType>(type);
+  if (!tuple) return {holds_float(type) ? How::Linear : How::Constant};
+  Form form;
+  for (const Type& field : tuple->fields) form.fields.push_back(linear_of(field));
+  return form;
+}
+
 bool is_zero(const lang::Constant& constant) {
   const lang::Tensor& tensor = *constant.value;
   if (!lang::is_float(tensor.dtype()) || tensor.count() > 64) return false;
@@ -278,36 +287,40 @@ class Linearity {
     }
     if (const auto* global = as<lang::GlobalVar>(node.callee);
         global && program_.is_function(global->name))
-      return depends ? known_call(global->name, node.callee->type, args) : Form{};
+      return depends
+                 ? known_call(
+                       global->name + lang::to_string(node.callee->type), args, expr->type,
+                       [&] {
+                         return pairs_.prepared(program_.function(global->name, node.callee->type));
+                       })
+                 : Form{};
     const auto* var = as<lang::Var>(node.callee);
     const auto found = var ? functions_.find(var->variable.get()) : functions_.end();
-    if (found == functions_.end()) return {depends ? How::Linear : whole(of(node.callee))};
-    return local_call(*found->second, args);
+    if (found != functions_.end()) {
+      const Expr function(found->second);
+      return known_call(fmt::format("{}", static_cast<const void*>(function.get())), args,
+                        expr->type, [&] { return function; });
+    }
+    // From outside it is taken to be linear; one that is made here may be anything.
+    const bool is_made_here = var && known_.count(var->variable.get()) != 0;
+    if (is_made_here && (depends || is_linear(of(node.callee))))
+      refuse(expr, "nothing is known of the function that is called here");
+    return depends ? linear_of(expr->type) : Form{};
   }
 
-  // What a global function makes of such arguments. Where it calls itself, as far as one knows.
-  Form known_call(const std::string& name, const Type& type, const std::vector<Form>& args) {
-    std::string key = name + lang::to_string(type);
-    for (const Form& arg : args) key += text_of(arg);
-    const auto [found, is_new] = results_.emplace(key, Form{How::Linear});
+  // What the function of that name makes of such arguments. Where it calls itself, that is linear,
+  // which has to hold of all else that it gives.
+  template <class FunctionOf>
+  Form known_call(std::string name, const std::vector<Form>& args, const Type& result,
+                  const FunctionOf& function_of) {
+    for (const Form& arg : args) name += text_of(arg);
+    const auto [found, is_new] = results_.emplace(name, linear_of(result));
     if (!is_new) return found->second;
-    return results_[key] = called(pairs_.prepared(program_.function(name, type)), args);
-  }
-
-  Form local_call(const lang::Function& function, const std::vector<Form>& args) {
-    std::string key = fmt::format("{}", static_cast<const void*>(&function));
-    for (const Form& arg : args) key += text_of(arg);
-    const auto [found, is_new] = results_.emplace(key, Form{How::Linear});
-    if (!is_new) return found->second;
-    return results_[key] = called(Expr(&function), args);
-  }
-
-  Form called(const Expr& function, const std::vector<Form>& args) {
-    const Expr copy = lang::rename_bound(function);
+    const Expr copy = lang::rename_bound(function_of());
     kept_.push_back(copy);
     const auto& own = lang::cast<lang::Function>(copy);
     for (std::size_t i = 0; i < args.size(); ++i) known_[own.params[i].get()] = args[i];
-    return of(own.body);
+    return results_[name] = of(own.body);
   }
 
   Form operator_call(const Expr& expr, const lang::Call& node, const lang::OpDef& op,
