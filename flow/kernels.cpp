@@ -52,6 +52,9 @@ bool makes_results(const loops::LoweredGroup& group, std::size_t first_made) {
 // How many instructions a group of short kernels has; nothing where it is another.
 std::optional<std::size_t> short_size(const loops::LoweredGroup& group) {
   std::size_t instructions = 0;
+  for (const loops::MadeTensor& tensor : group.made) {
+    if (tensor.window > 0) return std::nullopt;
+  }
   for (const loops::Launch& launch : group.launches) {
     if (launch.whole || launch.library || launch.kernel.polls) return std::nullopt;
     for (const loops::Region& region : launch.kernel.regions) instructions += region.code.size();

@@ -11,9 +11,10 @@
 
 #include <fmt/format.h>
 
-#include "interp/lanes.h"
 #include "interp/order.h"
 #include "interp/out_of_range.h"
+#include "interp/range_runner.h"
+#include "interp/window_band.h"
 #include "interp/worker_pool.h"
 #include "lang/op.h"
 #include "lang/stop.h"
@@ -91,16 +92,10 @@ std::int64_t outer_extent(const Launch& launch) {
 class Launcher {
  public:
   Launcher(const Launch& launch, loops::KernelFunction native, void* const* buffers)
-      : launch_(launch), native_(native), buffers_(buffers) {
-    if (native_) return;
-    if (!launch.prepared)
-      launch.prepared = std::make_shared<const LaneProgram>(launch.kernel, launch.sizes.data());
-    lanes_ = static_cast<const LaneProgram*>(launch.prepared.get());
-  }
+      : launch_(launch), runner_(launch, native), buffers_(buffers) {}
 
   int run_range(const Range& range, KernelError& error) const {
-    if (native_) return native_(buffers_, launch_.sizes.data(), range.begin, range.end, &error);
-    return lanes_->run(buffers_, range.begin, range.end, &error);
+    return runner_.run(buffers_, range.begin, range.end, error);
   }
 
   void run(int threads) {
@@ -110,7 +105,7 @@ class Launcher {
     const bool may_split = launch_.kernel.store == loops::StoreKind::Assign;
     const std::int64_t cost = std::max(launch_.cost, launch_.cost_of_rows);
     const std::int64_t slices = cost / loops::kSliceCost + 1;
-    const std::int64_t worth = worth_a_thread(native_ != nullptr);
+    const std::int64_t worth = worth_a_thread(runner_.is_native());
     if (cost < 2 * worth || (slices == 1 && (!may_split || threads == 1))) {
       run_at_once();
       return;
@@ -155,8 +150,7 @@ class Launcher {
   }
 
   const Launch& launch_;
-  loops::KernelFunction native_;
-  const LaneProgram* lanes_ = nullptr;
+  RangeRunner runner_;
   void* const* buffers_;
 };
 
@@ -243,7 +237,9 @@ TensorRef make_tensor(const loops::LoweredGroup& group, std::size_t made,
     if (arg->shape() == tensor.shape) return arg;
     return lang::Tensor::view(*arg, tensor.shape, loops::row_major(tensor.shape), 0);
   }
-  return lang::Tensor::make(tensor.dtype, tensor.shape);
+  std::vector<std::int64_t> shape = tensor.shape;
+  if (tensor.window > 0) shape.front() = tensor.window;
+  return lang::Tensor::make(tensor.dtype, std::move(shape));
 }
 
 // What running a group needs beside its tensors. A loop begins a group in each step: the thread
@@ -274,6 +270,10 @@ class GroupRunner {
     for (std::size_t i = band.first; i < band.first + band.count; ++i) {
       const Launch& launch = group_.launches[i];
       native_.push_back(is_done(i) || launch.whole || launch.library ? nullptr : runner_(i));
+    }
+    if (!band.windows.empty()) {
+      run_windows(group_, band, buffers_, native_, threads_, worth_of(band));
+      return;
     }
     const std::int64_t bytes = band.rows * band.row_bytes;
     // Few rows for each thread: a product reads less of its matrices where it is split by itself.

@@ -45,6 +45,7 @@ std::string words_for(const loops::LoweredGroup& group, const loops::Band& band)
     }
   }
   if (kernels > 0) add_words(text, counted(kernels, "kernel", "kernels"));
+  if (!band.windows.empty()) return text + " in steps of the last";
   return band.count > 1 ? text + " in a band" : text;
 }
 

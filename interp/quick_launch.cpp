@@ -51,6 +51,9 @@ std::unique_ptr<const QuickLaunch> QuickLaunch::of(const loops::LoweredGroup& gr
   for (const loops::ResultLeaf& leaf : group.results) {
     if (!is_made(leaf, group, first_made)) return nullptr;
   }
+  for (const loops::MadeTensor& tensor : group.made) {
+    if (tensor.window > 0) return nullptr;
+  }
   return std::unique_ptr<const QuickLaunch>(new QuickLaunch(group, args, native, result));
 }
 

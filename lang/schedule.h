@@ -80,16 +80,20 @@ class ScheduledNest {
   };
 
   // Indices of the comprehension, outermost first, those of the reduction, and the names of
-  // tensors that it reads at indices. `reductions`: how many there are.
+  // tensors that it reads at indices. `reductions`: how many there are. `made`: the name of the
+  // tensor that a `let` binds to it; empty: there is none.
   ScheduledNest(std::vector<std::string> domain, std::vector<std::string> reduced,
-                std::size_t reductions, std::vector<std::string> tensors);
+                std::size_t reductions, std::vector<std::string> tensors, std::string made = {});
 
   // Why the step is refused, at its place; nothing where it is done. `who`: the function's name.
   std::optional<Diagnostic> apply(const ScheduleStep& step, std::string_view who);
   // The same of the nest that all steps have made, at the last step.
   std::optional<Diagnostic> check() const;
 
-  bool has(std::string_view name) const;  // is it a loop, or was it one, or a tensor that is read?
+  // Is the step about this nest: its first word a loop, or one that was, or a tensor that it reads,
+  // or makes?
+  bool concerns(const ScheduleStep& step) const;
+  bool has_loop(std::string_view name) const;
   bool is_changed() const { return !steps_.empty(); }
   const std::vector<ScheduledLoop>& loops() const { return loops_; }
   // In order.
@@ -98,6 +102,11 @@ class ScheduledNest {
   const std::vector<std::string>& cached() const { return cached_; }
   const std::vector<std::string>& domain() const { return domain_; }
   const std::vector<std::string>& tensors() const { return tensors_; }
+  const std::string& made() const { return made_; }
+  // Are its elements computed where they are read?
+  bool is_inlined() const { return is_inlined_; }
+  // The loop of another nest in whose steps it is computed, as far as that reads it.
+  const std::optional<ScheduleArg>& computed_at() const { return computed_at_; }
   const ScheduleSteps& steps() const { return steps_; }
   // How many loops of the comprehension, the last ones, are the tile.
   std::size_t tile_rank() const;
@@ -113,12 +122,18 @@ class ScheduledNest {
   Refusal fuse(const ScheduleStep& step);
   Refusal run(const ScheduleStep& step, LoopRun run);
   Refusal cache(const ScheduleStep& step);
+  Refusal place(const ScheduleStep& step, std::string_view who);
+  bool has(std::string_view name) const;
   Refusal check_tile() const;
   Refusal check_parallel() const;
+  Refusal check_place() const;
 
   std::vector<std::string> domain_;
   std::size_t reductions_;
   std::vector<std::string> tensors_;
+  std::string made_;
+  bool is_inlined_ = false;
+  std::optional<ScheduleArg> computed_at_;
   std::vector<ScheduledLoop> loops_;
   std::vector<Fuse> fuses_;
   std::vector<Split> splits_;
@@ -130,7 +145,7 @@ class ScheduledNest {
 // The nests of a function: its comprehensions with the reductions in them. Needs no types.
 std::vector<ScheduledNest> nests_of(const Function& function);
 
-// Applies each step to the nest that has its first index. Why one is refused, or nothing.
+// Applies each step to the nest that it is about. Why one is refused, or nothing.
 std::optional<Diagnostic> apply_schedule(const ScheduleSteps& steps,
                                          std::vector<ScheduledNest>& nests, std::string_view who);
 

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "lang/schedule.h"
 #include "lang/visit.h"
@@ -30,6 +32,8 @@ class NestFinder {
         add(*nest);
         continue;
       }
+      if (const auto* let = as<Let>(expr); let && as<Comprehension>(let->value))
+        names_.emplace(let->value.get(), let->variable->name);
       const std::size_t first = open.size();
       for_each_child(expr, [&](const Expr& child) { open.push_back(child); });
       std::reverse(open.begin() + static_cast<std::ptrdiff_t>(first), open.end());
@@ -66,12 +70,47 @@ class NestFinder {
     });
     // Indices of several reductions have no order among them: each is a loop inside the nest.
     if (reductions > 1) reduced.clear();
-    nests_.emplace_back(std::move(domain), std::move(reduced), reductions, std::move(tensors));
+    const auto name = names_.find(&outermost);
+    nests_.emplace_back(std::move(domain), std::move(reduced), reductions, std::move(tensors),
+                        name == names_.end() ? std::string() : name->second);
   }
 
   std::vector<ScheduledNest> nests_;
   std::unordered_set<const ExprNode*> seen_;
+  std::unordered_map<const ExprNode*, std::string> names_;  // of what a `let` binds
 };
+
+}  // namespace
+
+namespace {
+
+// Where a nest is computed in the steps of a loop: has another nest that as its outermost one?
+std::optional<Diagnostic> check_place(const ScheduledNest& nest,
+                                      const std::vector<ScheduledNest>& nests,
+                                      std::string_view who) {
+  if (!nest.computed_at()) return std::nullopt;
+  const ScheduleArg& loop = *nest.computed_at();
+  std::vector<std::string> outermost;
+  for (const ScheduledNest& other : nests) {
+    if (&other == &nest || other.loops().empty()) continue;
+    const std::string& first = other.loops().front().name;
+    if (first == loop.text) return std::nullopt;
+    if (other.has_loop(loop.text))
+      return Diagnostic(DiagnosticKind::Unsupported,
+                        fmt::format("not supported: computing `{}` at `{}`, which is not the "
+                                    "outermost loop of its nest",
+                                    nest.made(), loop.text),
+                        loop.span)
+          .note(fmt::format("help: `compute_at {} {}`", nest.made(), first));
+    outermost.push_back(first);
+  }
+  Diagnostic diagnostic(DiagnosticKind::UnknownName,
+                        fmt::format("no other nest of `{}` has a loop `{}`", who, loop.text),
+                        loop.span);
+  if (!outermost.empty())
+    diagnostic.note(fmt::format("note: the outermost loops are {}", fmt::join(outermost, ", ")));
+  return diagnostic;
+}
 
 }  // namespace
 
@@ -90,7 +129,7 @@ std::optional<Diagnostic> apply_schedule(const ScheduleSteps& steps,
   for (const ScheduleStep& step : steps) {
     std::vector<ScheduledNest*> fitting;
     for (ScheduledNest& nest : nests) {
-      if (!step.args.empty() && nest.has(step.args[0].text)) fitting.push_back(&nest);
+      if (nest.concerns(step)) fitting.push_back(&nest);
     }
     if (fitting.size() > 1) {
       return Diagnostic(DiagnosticKind::BadSchedule,
@@ -104,6 +143,7 @@ std::optional<Diagnostic> apply_schedule(const ScheduleSteps& steps,
   }
   for (const ScheduledNest& nest : nests) {
     if (auto refusal = nest.check()) return refusal;
+    if (auto refusal = check_place(nest, nests, who)) return refusal;
   }
   return std::nullopt;
 }

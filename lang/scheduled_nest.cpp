@@ -24,14 +24,23 @@ void suggest_name(Diagnostic& diagnostic, std::string_view name,
   if (!close.empty()) diagnostic.note(fmt::format("help: did you mean `{}`?", close.front()));
 }
 
+// Does it say where a tensor is computed, and not how?
+bool is_placement(const ScheduleStep& step) {
+  return step.word == "inline" || step.word == "compute_at";
+}
+
 constexpr const char* kOrderOfReduction =
     "note: the order of a reduction's elements decides its bits, so it stays as it is";
 
 }  // namespace
 
 ScheduledNest::ScheduledNest(std::vector<std::string> domain, std::vector<std::string> reduced,
-                             std::size_t reductions, std::vector<std::string> tensors)
-    : domain_(std::move(domain)), reductions_(reductions), tensors_(std::move(tensors)) {
+                             std::size_t reductions, std::vector<std::string> tensors,
+                             std::string made)
+    : domain_(std::move(domain)),
+      reductions_(reductions),
+      tensors_(std::move(tensors)),
+      made_(std::move(made)) {
   for (const std::string& name : domain_) loops_.push_back({name, false, true, {}, {}});
   for (std::string& name : reduced) loops_.push_back({std::move(name), true, true, {}, {}});
 }
@@ -47,11 +56,19 @@ std::size_t ScheduledNest::place_of(std::string_view name) const {
   return static_cast<std::size_t>(found - loops_.begin());
 }
 
+bool ScheduledNest::has_loop(std::string_view name) const { return place_of(name) < loops_.size(); }
+
+bool ScheduledNest::concerns(const ScheduleStep& step) const {
+  if (step.args.empty()) return false;
+  const std::string& first = step.args[0].text;
+  return is_placement(step) ? first == made_ : has(first);
+}
+
 bool ScheduledNest::has(std::string_view name) const {
   const auto holds = [&](const std::vector<std::string>& list) {
     return std::find(list.begin(), list.end(), name) != list.end();
   };
-  return place_of(name) < loops_.size() || holds(gone_) || holds(tensors_);
+  return has_loop(name) || holds(gone_) || holds(tensors_);
 }
 
 std::vector<std::string> ScheduledNest::names() const {
@@ -243,6 +260,25 @@ ScheduledNest::Refusal ScheduledNest::cache(const ScheduleStep& step) {
   return std::nullopt;
 }
 
+ScheduledNest::Refusal ScheduledNest::place(const ScheduleStep& step, std::string_view who) {
+  const ScheduleArg& what = step.args[0];
+  if (made_.empty() || what.text != made_)
+    return Diagnostic(DiagnosticKind::UnknownName,
+                      fmt::format("`{}` has no `let {} = for ..`", who, what.text), what.span);
+  if (is_inlined_ || computed_at_)
+    return refused(fmt::format("where `{}` is computed is said twice", made_), what.span);
+  if (step.word == "inline") {
+    is_inlined_ = true;
+    return std::nullopt;
+  }
+  const ScheduleArg& loop = step.args[1];
+  if (has_loop(loop.text))
+    return refused(fmt::format("`{}` is a loop of `{}` itself", loop.text, made_), loop.span)
+        .note("help: name the outermost loop of the nest that reads it");
+  computed_at_ = loop;
+  return std::nullopt;
+}
+
 std::optional<Diagnostic> ScheduledNest::apply(const ScheduleStep& step, std::string_view who) {
   const std::string_view form = step_form(step.word);
   if (form.empty()) {
@@ -256,10 +292,8 @@ std::optional<Diagnostic> ScheduledNest::apply(const ScheduleStep& step, std::st
   const bool takes_more = form.ends_with("...");
   if (takes_more ? step.args.size() < 2 : step.args.size() != wanted)
     return refused(fmt::format("a step `{}` is written `{}`", step.word, form), step.span);
-  if (step.word == "inline" || step.word == "compute_at")
-    return not_supported(fmt::format("the step `{}`", step.word), step.span);
-  if (step.word == "cache") {
-    if (Refusal refusal = cache(step)) return refusal;
+  if (step.word == "cache" || is_placement(step)) {
+    if (Refusal refusal = step.word == "cache" ? cache(step) : place(step, who)) return refusal;
     steps_.push_back(step);
     return std::nullopt;
   }
@@ -349,8 +383,22 @@ ScheduledNest::Refusal ScheduledNest::check_tile() const {
   return std::nullopt;
 }
 
+// A tensor that is computed where it is read, or as far as it is needed, has its loops as they are.
+ScheduledNest::Refusal ScheduledNest::check_place() const {
+  if (!is_inlined_ && !computed_at_) return std::nullopt;
+  for (const ScheduleStep& step : steps_) {
+    if (is_placement(step)) continue;
+    const std::string where = is_inlined_ ? "computed where it is read"
+                                          : fmt::format("computed at `{}`", computed_at_->text);
+    return not_supported(
+        fmt::format("`{}` for the loops of `{}`, which is {}", step.word, made_, where), step.span);
+  }
+  return std::nullopt;
+}
+
 std::optional<Diagnostic> ScheduledNest::check() const {
   if (steps_.empty()) return std::nullopt;
+  if (Refusal refusal = check_place()) return refusal;
   if (Refusal refusal = check_tile()) return refusal;
   return check_parallel();
 }

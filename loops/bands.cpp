@@ -123,7 +123,14 @@ class BandSearch {
   }
 
   std::vector<Band> run() {
+    std::size_t ready = 0;  // of the bands that a schedule has made
     for (std::size_t i = 0; i < group_.launches.size(); ++i) {
+      if (ready < group_.bands.size() && group_.bands[ready].first == i) {
+        i += group_.bands[ready].count - 1;
+        bands_.push_back(group_.bands[ready++]);
+        touched_.clear();
+        continue;
+      }
       const Launch& launch = group_.launches[i];
       LaunchRows rows(launch);
       auto walks = rows.walks();

@@ -14,7 +14,8 @@ inline constexpr std::int64_t kBandPartBytes = 256 << 10;
 // go over the same rows, some of them several points at a time, what one of them writes another
 // reads in the same row only, and each has a row of some tensor in common with those before it. So
 // what goes from one to the next stays in cache, and threads need not wait for one another in
-// between. A launch that can fail is alone. Cost: one pass over the kernels.
+// between. A launch that can fail is alone. Bands that are there stay. Cost: one pass over the
+// kernels.
 void find_bands(LoweredGroup& group, std::size_t arg_count);
 
 }  // namespace relay::loops

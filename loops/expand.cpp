@@ -195,7 +195,7 @@ class Expander {
     while ((*expr)->kind == ExprKind::Let) {
       const auto& let = lang::cast<lang::Let>(*expr);
       Value value = evaluate(let.value);
-      if (depth_ == 0) value = named(std::move(value), let.value->span);
+      if (depth_ == 0) value = named(std::move(value), let);
       env_[let.variable.get()] = std::move(value);
       expr = &let.body;
     }
@@ -212,11 +212,13 @@ class Expander {
 
   // What a name outside index bodies stands for is computed once: a scalar becomes a tensor of rank
   // 0.
-  Value named(Value value, Span span) {
+  Value named(Value value, const lang::Let& let) {
+    if (value.kind == Value::Kind::Tensor && !operator_ && as<lang::Comprehension>(let.value))
+      stages_.tensors[static_cast<std::size_t>(value.id)].name = let.variable->name;
     if (value.kind != Value::Kind::Scalar) return value;
     const NodeKind kind = make_.node(value.id).kind;
     if (kind == NodeKind::Constant || kind == NodeKind::Read) return value;
-    return tensor_or_scalar(tensor_of(value, span));
+    return tensor_or_scalar(tensor_of(value, let.value->span));
   }
 
   Value evaluate_node(const Expr& expr) {

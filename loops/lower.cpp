@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "loops/bands.h"
 #include "loops/bounds.h"
 #include "loops/expand.h"
@@ -9,11 +11,13 @@
 #include "loops/inline.h"
 #include "loops/kernel_builder.h"
 #include "loops/pieces.h"
+#include "loops/placement.h"
 #include "loops/reuse.h"
 #include "loops/schedule.h"
 #include "loops/slices.h"
 #include "loops/stored_reads.h"
 #include "loops/updates.h"
+#include "loops/windows.h"
 
 namespace relay::loops {
 
@@ -31,10 +35,7 @@ class Lowerer {
     // A nest with a schedule is no library's, so its bits are those of the index notation.
     StorageChoice choice = choose_storage(stages_, schedule_ ? nullptr : library);
     if (schedule_) {
-      for (const auto& [id, nest] : schedule_->nests()) {
-        Storage& storage = choice.storage[static_cast<std::size_t>(id)];
-        if (storage != Storage::Nowhere) storage = Storage::Stored;
-      }
+      settle_storage(*schedule_, stages_, choice.storage);
     } else {
       updates_ = find_updates(stages_, choice);
     }
@@ -43,6 +44,7 @@ class Lowerer {
     storage_ = std::move(choice.storage);
     library_ = std::move(choice.library);
     find_chains();
+    if (schedule_) hosts_ = find_hosts(*schedule_, stages_, storage_, readers_);
     places_.resize(stages_.tensors.size());
     results_.resize(stages_.tensors.size());
     for (const Layout& arg : args) buffer_dtypes_.push_back(arg.dtype);
@@ -329,6 +331,7 @@ class Lowerer {
   }
 
   void add_map(TensorId id, Storage storage) {
+    if (storage == Storage::Inlined && nest_of(id)) check_inlined(id, *nest_of(id));
     if (storage == Storage::Nowhere || storage == Storage::Inlined) return;
     const TensorDef& def = stages_.tensors[static_cast<std::size_t>(id)];
     if (count_of(def.shape) == 0) {
@@ -379,20 +382,80 @@ class Lowerer {
     return schedule_ ? schedule_->nest_of(id) : nullptr;
   }
 
-  // As its schedule says.
-  void add_scheduled(TensorId id, const lang::ScheduledNest& schedule) {
-    emit_reads(id);
-    const std::int32_t buffer = make(id);
+  NamedLaunch whole_nest(TensorId id, std::int32_t buffer) {
     KernelBuilder builder(stages_, storage_, places_);
     builder.build_nest(id, buffer);
     NamedLaunch nest;
     nest.launch = finish_as_it_is(std::move(builder.draft()), buffer_dtypes_, nest.axes);
+    return nest;
+  }
+
+  void check_inlined(TensorId id, const lang::ScheduledNest& schedule) {
+    const TensorDef& def = stages_.tensors[static_cast<std::size_t>(id)];
+    if (count_of(def.shape) == 0) return;
+    check_order(whole_nest(id, make_buffer(def.dtype, def.shape)).launch, schedule);
+  }
+
+  // As its schedule says.
+  void add_scheduled(TensorId id, const lang::ScheduledNest& schedule) {
+    emit_reads(id);
+    NamedLaunch nest = whole_nest(id, make(id));
+    if (const auto host = hosts_.find(id); host != hosts_.end()) {
+      check_order(nest.launch, schedule);
+      add_guest(id, host->second, std::move(nest.launch), schedule);
+      return;
+    }
     const auto new_buffer = [&](DType dtype, const std::vector<std::int64_t>& shape) {
       return make_buffer(dtype, shape);
     };
     const auto argument = [&](const std::string& name) { return schedule_->argument(name); };
-    for (Launch& step : schedule_nest(schedule, std::move(nest), argument, new_buffer))
-      add_kernel(std::move(step));
+    const auto guests = guests_.find(id);
+    for (ScheduledLaunch& part : schedule_nest(schedule, std::move(nest), argument, new_buffer)) {
+      if (part.kind == ScheduledLaunch::Kind::Copy || guests == guests_.end() ||
+          guests->second.empty()) {
+        add_kernel(std::move(part.launch));
+      } else {
+        add_host(guests->second, std::move(part));
+      }
+    }
+  }
+
+  // A tensor that is computed in the steps of another's nest, which stands behind it.
+  struct Guest {
+    Launch launch;
+    const lang::ScheduledNest* schedule;
+  };
+
+  void add_guest(TensorId id, TensorId host, Launch launch, const lang::ScheduledNest& schedule) {
+    const auto rows = stages_.tensors[static_cast<std::size_t>(id)].shape.front();
+    std::vector<Guest>& guests = guests_[host];
+    // Of one row there is nothing to leave for later, nor of what it reads.
+    if (rows == 1) {
+      for (Guest& before : guests) add_kernel(std::move(before.launch));
+      guests.clear();
+      add_kernel(std::move(launch));
+      return;
+    }
+    launch.is_scheduled = true;
+    launch.kernel.polls = launch.cost / rows > kSliceCost;
+    guests.push_back({std::move(launch), &schedule});
+  }
+
+  void add_host(const std::vector<Guest>& guests, ScheduledLaunch part) {
+    std::vector<Launch> launches;
+    for (const Guest& guest : guests) launches.push_back(guest.launch);
+    const Band* const band =
+        add_windows(group_, first_made_, std::move(launches), std::move(part.launch), part.step);
+    const lang::ScheduledNest& schedule = *guests.back().schedule;
+    if (!band)
+      refuse(fmt::format("computing `{}` where it is read at an index that is computed",
+                         schedule.made()),
+             schedule);
+    const bool is_main = part.kind == ScheduledLaunch::Kind::Main;
+    if (is_main && band->step > part.step)
+      refuse(fmt::format("computing `{}` at `{}`, each step of which needs the same rows of it",
+                         schedule.made(), schedule.computed_at()->text),
+             schedule);
   }
 
   // By a kernel for each.
@@ -523,6 +586,8 @@ class Lowerer {
   std::vector<std::vector<TensorId>> readers_;  // by tensor
   std::vector<SliceChain> chains_;
   std::vector<std::int32_t> chain_of_;  // by tensor: its chain, or -1
+  std::map<TensorId, TensorId> hosts_;
+  std::map<TensorId, std::vector<Guest>> guests_;  // by host
   std::vector<Joint> joints_;
   std::vector<bool> is_added_;        // by tensor
   std::vector<StoredAt> places_;      // by tensor

@@ -30,6 +30,7 @@ struct MadeTensor {
   DType dtype;
   std::vector<std::int64_t> shape;
   bool is_temporary = false;
+  std::int64_t window = 0;  // not 0: so many of its rows are in memory at a time (Band::windows)
 };
 
 // One step of a group: run `kernel`, or what stands instead of it, with these buffers and sizes.
@@ -64,7 +65,7 @@ struct Launch {
   // so rows are dealt to the threads in turn.
   bool deals_rows = false;
   // Its nest has a schedule (loops/schedule.h): then it is dealt to threads only where that says
-  // so, and is in no band.
+  // so, and is in no band but one that a schedule makes.
   bool is_scheduled = false;
   bool is_parallel = false;
   mutable std::shared_ptr<const void> prepared;  // interp/launch: the kernel as the lanes run it
@@ -98,6 +99,24 @@ struct Band {
   std::size_t count = 1;
   std::int64_t rows = 1;
   std::int64_t row_bytes = 0;  // of all that they read and write in a row, at most
+
+  // What a launch reads of a window: at point p of its axis 0 elements from stride * p + low to
+  // stride * p + high.
+  struct WindowRead {
+    std::size_t window;
+    std::int64_t stride, low, high;
+  };
+  // A tensor of which each step makes the rows that it needs, and no others are in memory.
+  struct Window {
+    std::int64_t rows;          // of the tensor
+    std::int64_t row_elements;  // of one
+  };
+  // Not empty: the band goes over the points of axis 0 of its last launch, `step` of them at a
+  // time. In each step the launches before it, one for each window, make what those behind them
+  // read of it (loops/windows).
+  std::vector<Window> windows = {};
+  std::vector<std::vector<WindowRead>> window_reads = {};  // by launch
+  std::int64_t step = 1;
 };
 
 // A group lowered for given layouts.

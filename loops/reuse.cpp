@@ -32,7 +32,7 @@ class Search {
   void join_temporaries() {
     for (std::size_t made = 0; made < group_.made.size(); ++made) {
       const std::size_t first = first_use(first_made_ + made);
-      if (first == group_.launches.size()) continue;
+      if (first == group_.launches.size() || runs_in_steps(first)) continue;
       for (std::size_t other = 0; other < group_.made.size(); ++other) {
         if (other == made || !ends_in(other, made, first)) continue;
         rename(first_made_ + other, first_made_ + made);
@@ -46,7 +46,7 @@ class Search {
     std::vector<bool> taken(args_.size(), false);
     for (std::size_t made = 0; made < group_.made.size(); ++made) {
       const std::size_t first = first_use(first_made_ + made);
-      if (first == group_.launches.size()) continue;
+      if (first == group_.launches.size() || runs_in_steps(first)) continue;
       for (std::size_t arg = 0; arg < args_.size(); ++arg) {
         if (taken[arg] || !fits(arg, made) || !is_last_read(arg, first)) continue;
         if (!reads_where_it_writes(arg, first_made_ + made, group_.launches[first])) continue;
@@ -64,6 +64,13 @@ class Search {
                      static_cast<std::int32_t>(buffer)) != launch.buffers.end();
   }
 
+  // With others, which read in later steps what it has read.
+  bool runs_in_steps(std::size_t launch) const {
+    return std::any_of(group_.bands.begin(), group_.bands.end(), [&](const Band& band) {
+      return launch >= band.first && launch < band.first + band.count;
+    });
+  }
+
   std::size_t first_use(std::size_t buffer) const {
     std::size_t at = 0;
     while (at < group_.launches.size() && !uses(group_.launches[at], buffer)) ++at;
@@ -74,8 +81,8 @@ class Search {
   bool ends_in(std::size_t temporary, std::size_t made, std::size_t last) const {
     const MadeTensor& from = group_.made[temporary];
     const MadeTensor& to = group_.made[made];
-    return from.is_temporary && from.dtype == to.dtype && !from.shape.empty() &&
-           count_of(from.shape) == count_of(to.shape) &&
+    return from.is_temporary && from.window == 0 && to.window == 0 && from.dtype == to.dtype &&
+           !from.shape.empty() && count_of(from.shape) == count_of(to.shape) &&
            is_last_read(first_made_ + temporary, last) &&
            reads_where_it_writes(first_made_ + temporary, first_made_ + made,
                                  group_.launches[last]);

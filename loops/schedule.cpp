@@ -19,11 +19,6 @@ namespace {
 
 constexpr std::int64_t kMostCached = std::int64_t{1} << 28;  // elements of a copy
 
-[[noreturn]] void refuse(std::string what, const ScheduledNest& schedule) {
-  lang::fail(DiagnosticKind::Unsupported, fmt::format("not supported: {}, for the schedule `{}`",
-                                                      what, lang::to_string(schedule.steps())));
-}
-
 std::int32_t leaves_of(const lang::Type& type) {
   const auto* tuple = lang::as<lang::TupleType>(type);
   if (tuple == nullptr) return 1;
@@ -68,7 +63,7 @@ class BodyFinder {
 // was made of: `a_b` may be an index as well as `a` and `b`, fused.
 void apply_own_steps(ScheduledNest& nest, const lang::ScheduleSteps& steps) {
   for (const lang::ScheduleStep& step : steps) {
-    if (step.args.empty() || !nest.has(step.args[0].text)) continue;
+    if (!nest.concerns(step)) continue;
     if (auto refusal = nest.apply(step, "the function")) throw lang::Failure(*refusal);
   }
   if (auto refusal = nest.check()) throw lang::Failure(*refusal);
@@ -102,7 +97,7 @@ std::optional<GroupSchedule> GroupSchedule::of(const lang::Function& group, cons
       if (body.leaves.contains(place)) tensors.push_back(name);
     }
     nests.emplace_back(std::move(domain), std::move(body.reduced), body.reductions,
-                       std::move(tensors));
+                       std::move(tensors), def.name);
     ids.push_back(static_cast<TensorId>(at));
   }
   const lang::ScheduleSteps steps = lang::read_schedule(*text);
@@ -110,7 +105,14 @@ std::optional<GroupSchedule> GroupSchedule::of(const lang::Function& group, cons
     // One by one: what a function inside of the function computes is here as often as it is called,
     // and all of these are the one nest of the text.
     apply_own_steps(nests[i], steps);
-    if (nests[i].is_changed()) schedule.nests_.emplace(ids[i], std::move(nests[i]));
+    if (nests[i].is_changed()) schedule.nests_.emplace(ids[i], nests[i]);
+  }
+  for (const ScheduledNest& guest : nests) {
+    if (!guest.computed_at()) continue;
+    for (std::size_t i = 0; i < nests.size(); ++i) {
+      if (nests[i].loops().front().name == guest.computed_at()->text)
+        schedule.nests_.emplace(ids[i], nests[i]);
+    }
   }
   return schedule;
 }
@@ -137,8 +139,8 @@ class NestScheduler {
         make_buffer_(make_buffer),
         nest_(std::move(nest)) {}
 
-  std::vector<Launch> run() {
-    check();
+  std::vector<ScheduledLaunch> run() {
+    check_order(nest_.launch, schedule_);
     LaunchEditor whole(nest_);
     fuse(whole);
     const std::vector<Part> parts = parts_of(whole);
@@ -152,7 +154,8 @@ class NestScheduler {
         put_in_schedule(editor);
       } else {
         drop_fused(editor);
-        launches_.push_back(editor.take());
+        launches_.push_back(
+            {editor.take(), ScheduledLaunch::Kind::Rest, divisor_of(schedule_.domain().front())});
       }
     }
     return std::move(launches_);
@@ -169,16 +172,6 @@ class NestScheduler {
     bool is_main = false;
     double share = 1;
   };
-
-  void check() {
-    const Kernel& kernel = nest_.launch.kernel;
-    if (kernel.store != StoreKind::Assign) refuse("a nest that combines what it stores", schedule_);
-    if (may_fail(kernel))
-      refuse(
-          "a nest whose indices are checked while it runs, or that divides integers, so that "
-          "the first of several errors depends on the order",
-          schedule_);
-  }
 
   void fuse(LaunchEditor& editor) {
     for (const ScheduledNest::Fuse& each : schedule_.fuses()) {
@@ -281,8 +274,8 @@ class NestScheduler {
     for (const std::string& name : schedule_.cached()) cache(editor, name);
     editor.put_in_order(domain, outside == 0);
     const std::int64_t outermost = editor.kernel().domain_rank == 0 ? 1 : editor.extent(0);
-    launches_.push_back(editor.take());
-    find_polls(launches_.back(), outermost);
+    launches_.push_back({editor.take()});
+    find_polls(launches_.back().launch, outermost);
   }
 
   // A tile has no reduction, or one with one index.
@@ -352,8 +345,9 @@ class NestScheduler {
     }
     const DType dtype = kernel.buffers[static_cast<std::size_t>(load.buffer)].dtype;
     const std::int32_t made = make_buffer_(dtype, shape);
-    launches_.push_back(copy(editor.launch(), load, terms, shape, *leaf, made));
-    launches_.back().is_parallel = editor.launch().is_parallel;
+    launches_.push_back(
+        {copy(editor.launch(), load, terms, shape, *leaf, made), ScheduledLaunch::Kind::Copy});
+    launches_.back().launch.is_parallel = editor.launch().is_parallel;
     const std::vector<std::int64_t> strides = row_major(shape);
     load.address = {};
     load.address.offset = Size::literal(0);
@@ -412,13 +406,32 @@ class NestScheduler {
   const MakeBuffer& make_buffer_;
   NamedLaunch nest_;
   std::vector<std::int32_t> order_;
-  std::vector<Launch> launches_;
+  std::vector<ScheduledLaunch> launches_;
 };
 
 }  // namespace
 
-std::vector<Launch> schedule_nest(const ScheduledNest& schedule, NamedLaunch nest,
-                                  const ArgumentOf& argument, const MakeBuffer& make_buffer) {
+void refuse(std::string_view what, const ScheduledNest& schedule) {
+  std::string text = fmt::format("not supported: {}", what);
+  // One in whose loop others are computed may have no steps of its own.
+  if (schedule.is_changed())
+    text += fmt::format(", for the schedule `{}`", lang::to_string(schedule.steps()));
+  lang::fail(DiagnosticKind::Unsupported, std::move(text));
+}
+
+void check_order(const Launch& nest, const ScheduledNest& schedule) {
+  if (nest.kernel.store != StoreKind::Assign)
+    refuse("a nest that combines what it stores", schedule);
+  if (may_fail(nest.kernel))
+    refuse(
+        "a nest whose indices are checked while it runs, or that divides integers, so that "
+        "the first of several errors depends on the order",
+        schedule);
+}
+
+std::vector<ScheduledLaunch> schedule_nest(const ScheduledNest& schedule, NamedLaunch nest,
+                                           const ArgumentOf& argument,
+                                           const MakeBuffer& make_buffer) {
   return NestScheduler(schedule, std::move(nest), argument, make_buffer).run();
 }
 

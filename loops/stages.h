@@ -70,6 +70,7 @@ struct TensorDef {
   std::vector<IndexVarId> vars;       // Map, Scatter
   // Map: so many leading axes are index variables of bodies that it was made in, not its own.
   std::size_t point_axes = 0;
+  std::string name = {};  // Map: what a `let` outside of index bodies binds it to; empty: none does
   NodeId body = -1;
   ReduceOp op = ReduceOp::Sum;                                    // Scatter
   lang::TensorPrimitive primitive = lang::TensorPrimitive::None;  // Whole

@@ -343,7 +343,13 @@ class GlobalReader final : public lang::Rewriter {
 // Groups of a function with a schedule have it, too, and its index notation is in groups.
 class Scheduler final : public lang::Rewriter {
  public:
-  explicit Scheduler(lang::AttrValue schedule) : schedule_(std::move(schedule)) {}
+  Scheduler(lang::AttrValue schedule, const Expr& body) : schedule_(std::move(schedule)) {
+    lang::visit_post_order(body, [&](const Expr& node) {
+      const auto* let = as<lang::Let>(node);
+      if (let && let->value->kind == ExprKind::Comprehension)
+        names_.emplace(let->value.get(), let->variable);
+    });
+  }
 
  protected:
   Expr pre(const Expr& expr) override {
@@ -361,7 +367,11 @@ class Scheduler final : public lang::Rewriter {
       args.push_back(lang::make_var(variable));
       renamed[variable.get()] = lang::make_var(params.back());
     }
-    const Expr body = lang::rename_bound(lang::substitute(expr, renamed));
+    // Steps know it by its name.
+    Expr value = expr;
+    if (const auto name = names_.find(expr.get()); name != names_.end())
+      value = lang::close_block({{{name->second, expr}}, lang::make_var(name->second)});
+    const Expr body = lang::rename_bound(lang::substitute(value, renamed));
     const auto facts = lang::with_fact(lang::FunctionFact::Schedule, schedule_,
                                        lang::with_fact(lang::FunctionFact::Primitive));
     const Expr fn = lang::make_function(params, body->type, body, {}, facts, expr->span);
@@ -370,6 +380,7 @@ class Scheduler final : public lang::Rewriter {
 
  private:
   const lang::AttrValue schedule_;
+  std::unordered_map<const lang::ExprNode*, VariableRef> names_;  // of what a `let` binds
 };
 
 Expr scheduled(const Expr& expr) {
@@ -377,8 +388,9 @@ Expr scheduled(const Expr& expr) {
   const lang::AttrValue* schedule =
       fn ? lang::find_fact(fn->attrs, lang::FunctionFact::Schedule) : nullptr;
   if (schedule == nullptr || lang::is_group(expr)) return expr;
-  return lang::make_function(fn->params, fn->result, Scheduler(*schedule).rewrite(fn->body),
-                             fn->type_params, fn->attrs, expr->span, expr->type);
+  return lang::make_function(fn->params, fn->result,
+                             Scheduler(*schedule, fn->body).rewrite(fn->body), fn->type_params,
+                             fn->attrs, expr->span, expr->type);
 }
 
 Expr read_globals(const Expr& expr) {

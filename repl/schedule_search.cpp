@@ -62,11 +62,18 @@ void ScheduleSearch::draw(ScheduledNest& nest) {
 
 ScheduleSteps ScheduleSearch::drawn() {
   ScheduleSteps steps;
-  for (const ScheduledNest& each : nests_) {
-    ScheduledNest nest = each;
-    draw(nest);
-    if (nest.check()) continue;
-    steps.insert(steps.end(), nest.steps().begin(), nest.steps().end());
+  std::string outermost;  // loop of the nest behind, where it is computed in memory
+  for (auto each = nests_.rbegin(); each != nests_.rend(); ++each) {
+    ScheduledNest nest = *each;
+    if (!outermost.empty() && one_in(2)) {
+      take(nest, one_in(3) ? ScheduleStep{"inline", {arg(nest.made())}, {}}
+                           : ScheduleStep{"compute_at", {arg(nest.made()), arg(outermost)}, {}});
+    } else {
+      draw(nest);
+      if (nest.check()) continue;
+      outermost = nest.loops().front().name;
+    }
+    steps.insert(steps.begin(), nest.steps().begin(), nest.steps().end());
   }
   return is_legal(steps) ? steps : ScheduleSteps{};
 }

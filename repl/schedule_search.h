@@ -13,7 +13,8 @@ class ScheduleSearch {
   explicit ScheduleSearch(std::vector<lang::ScheduledNest> nests, std::uint64_t seed = 1)
       : nests_(std::move(nests)), random_(seed) {}
 
-  // One as people write them: the last loops tiled inside the reduction, lanes, copies.
+  // One as people write them: the last loops tiled inside the reduction, lanes, copies; what a nest
+  // reads of another computed where it is read, or in its steps.
   lang::ScheduleSteps drawn();
   // Another that is like it. May be the same.
   lang::ScheduleSteps changed(const lang::ScheduleSteps& steps);

@@ -107,13 +107,27 @@ std::vector<loops::Layout> layouts_of(const lang::Function& group) {
 constexpr std::string_view kNoKernels =
     "no kernels: nothing here works on tensors of rank 1 or more\n";
 
+// In front of launch `first` of a band with windows.
+std::string words_for_windows(const loops::LoweredGroup& group, std::size_t first) {
+  for (const loops::Band& band : group.bands) {
+    if (band.first != first || band.windows.empty()) continue;
+    return fmt::format(
+        "the next {} kernels in steps: a0 of the last one by {}, and the rows that "
+        "this reads of the others\n",
+        band.count, band.step);
+  }
+  return {};
+}
+
 std::string show_kernels(const std::string& stage, const Expr& finished, const lang::Module& module,
                          Pipeline& pipeline) {
   std::string text;
   for (const Expr& group : groups_of(finished, module, pipeline)) {
     const auto& fn = lang::cast<lang::Function>(group);
     const auto lowered = loops::lower(fn, layouts_of(fn), pipeline.kernel_library()).or_throw();
-    for (const auto& launch : lowered.launches) {
+    for (std::size_t i = 0; i < lowered.launches.size(); ++i) {
+      const loops::Launch& launch = lowered.launches[i];
+      if (stage == "loops") text += words_for_windows(lowered, i);
       if (launch.whole) {
         text +=
             fmt::format("{} of {} rows of {} elements\n", lang::words_for(launch.whole->primitive),

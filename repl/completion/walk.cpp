@@ -101,6 +101,8 @@ void Walk::word(std::size_t i) {
   if (now.is("let")) {
     frame.let = i;
     frame.let_equals = kNowhere;
+    if (frame.role != Role::Top && i + 1 < tokens_.size() && token(i + 1).is_word())
+      scheduled_.emplace_back(token(i + 1).text);
   } else if (now.is("def") || now.is("fn")) {
     if (now.is("def")) frame.def = i;
     begin(Construct::Function);
@@ -442,7 +444,8 @@ void Walk::add_function_binder() {
                       false});
 }
 
-// What a step may mention: parameters, loops by the names of indices, other steps.
+// What a step may mention: parameters, loops by the names of indices, tensors of functions, other
+// steps.
 void Walk::add_schedule_binder(const Frame& frame) {
   std::vector<std::string> names = frame.param_names;
   names.insert(names.end(), scheduled_.begin(), scheduled_.end());

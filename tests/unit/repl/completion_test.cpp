@@ -181,6 +181,9 @@ const std::vector<Row> kRows = {
     {"def f(a) { for row { a[row] } }\nschedule half(r) { split r 2 }\n"
      "schedule f { half row; unroll row_|",
      {"row_i", "row_o"}},
+    {"def f(a) { let twice = for row { a[row] }; for col { twice[col] } }\nschedule f { inline "
+     "twi|",
+     {"twice"}},
     {"schedule tiled(first, second) { ti|", {"tile", "tiled", ""}},
     {"schedule tiled(first, second) { tile fi|", {"first"}},
     {"schedule tiled(first, second) { tile fi| }\nlet x = 1\n", {"first"}},
