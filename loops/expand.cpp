@@ -569,7 +569,11 @@ class Expander {
     def.vars = open(node.binders);
     def.body = inside(def.vars, [&] {
       for (const auto& index : node.indices) def.indices.push_back(index_of(index));
-      return scalar(node.value);
+      const NodeId value = scalar(node.value);
+      if (!make_.node(value).has_reduce) return value;
+      // A tensor of its own: it may be stored, and then before what the scatter starts from.
+      const Value local = made_local({}, Value::scalar(value), node.span);
+      return make_.read(local.local->base, local.local->prefix, false, node.span);
     });
     RELAY_CHECK(def.indices.size() == def.shape.size(), "a scatter indexes every axis");
     RELAY_CHECK(make_.node(def.body).dtype == def.dtype,

@@ -367,6 +367,10 @@ class Chooser {
     if (body.cost == 0)  // a copy, a constant
       return facts.evaluations < kTurnedReads * count || !is_turned(def);
     if (!fits) return false;
+    // A scatter goes over its points one by one, after what it starts from has been made.
+    const TensorKind kind = stages_.tensors[static_cast<std::size_t>(facts.root)].kind;
+    if (body.has_reduce && kind == TensorKind::Scatter && body.cost * count > kFewOperations)
+      return false;
     if (body.has_reduce)
       return facts.readers == 1 && !facts.in_reduce && !facts.in_several &&
              facts.evaluations <= count;

@@ -23,7 +23,8 @@ namespace relay::loops {
 
 namespace {
 
-constexpr std::int64_t kOrderCost = 60;  // scalar operations for an element, about
+constexpr std::int64_t kFewestPoints = 1024;  // below, a copy costs no more than further kernels
+constexpr std::int64_t kOrderCost = 60;       // scalar operations for an element, about
 
 class Lowerer {
  public:
@@ -222,23 +223,64 @@ class Lowerer {
   void add_later(Joint& joint) {
     for (std::size_t at = 0; at < stages_.tensors.size(); ++at) {
       const auto id = static_cast<TensorId>(at);
-      const TensorDef& def = stages_.tensors[at];
-      if (is_added_[at] || def.kind != TensorKind::Map || storage_[at] != Storage::Stored ||
-          library_.count(id) || nest_of(id) || !meet(joint.reads, reads_[at]) ||
-          points_of(id) != joint.extents || count_of(def.shape) == 0)
+      if (!is_free_map(id) || !meet(joint.reads, reads_[at]) || points_of(id) != joint.extents)
         continue;
-      const auto is_there = [&](TensorId read) {
-        const bool waits = std::any_of(joints_.begin(), joints_.end(), [&](const Joint& other) {
-          return contains(other.members, read);
-        });
-        return places_[static_cast<std::size_t>(read)].buffer >= 0 && !waits;
-      };
-      if (!std::all_of(reads_[at].begin(), reads_[at].end(), is_there) || !can_join(id, joint))
+      const auto is_ready = [&](TensorId read) { return is_there(read); };
+      if (!std::all_of(reads_[at].begin(), reads_[at].end(), is_ready) || !can_join(id, joint))
         continue;
       make(id);
       is_added_[at] = true;
       joint.members.push_back(id);
     }
+  }
+
+  // A tensor of the shape of an argument that it reads may take that one's memory, if nothing else
+  // reads it later: what can be computed from it before, is.
+  void read_before(const std::vector<TensorId>& made, const std::vector<TensorId>& reads) {
+    for (const TensorId read : reads) {
+      const TensorDef& from = stages_.tensors[static_cast<std::size_t>(read)];
+      if (from.kind != TensorKind::Argument || count_of(from.shape) < kFewestPoints) continue;
+      const bool may_take = std::any_of(made.begin(), made.end(), [&](TensorId each) {
+        const TensorDef& to = stages_.tensors[static_cast<std::size_t>(each)];
+        return to.shape == from.shape && to.dtype == from.dtype;
+      });
+      if (may_take) read_before(made, read);
+    }
+  }
+
+  void read_before(const std::vector<TensorId>& made, TensorId argument) {
+    for (std::size_t i = joints_.size(); i-- > 0;) {
+      if (i < joints_.size() && contains(joints_[i].reads, argument) &&
+          !meet(joints_[i].reads, made))
+        emit(i);
+    }
+    for (std::size_t at = 0; at < stages_.tensors.size(); ++at) {
+      const auto id = static_cast<TensorId>(at);
+      const std::vector<TensorId>& reads = reads_[at];
+      if (!is_free_map(id) || !contains(reads, argument) || meet(reads, made) ||
+          !std::all_of(reads.begin(), reads.end(), [&](TensorId each) { return is_there(each); }))
+        continue;
+      is_added_[at] = true;
+      KernelBuilder builder(stages_, storage_, places_);
+      builder.build_map(id, make(id));
+      launch(builder);
+    }
+  }
+
+  // Is it stored, by a kernel like others, and has not been added?
+  bool is_free_map(TensorId id) const {
+    const auto at = static_cast<std::size_t>(id);
+    const TensorDef& def = stages_.tensors[at];
+    return !is_added_[at] && def.kind == TensorKind::Map && storage_[at] == Storage::Stored &&
+           !library_.count(id) && !nest_of(id) && !pieces_.contains(id) && !updates_.contains(id) &&
+           count_of(def.shape) > 0;
+  }
+
+  bool is_there(TensorId read) const {
+    const bool waits = std::any_of(joints_.begin(), joints_.end(), [&](const Joint& other) {
+      return contains(other.members, read);
+    });
+    return places_[static_cast<std::size_t>(read)].buffer >= 0 && !waits;
   }
 
   JointTensor stored(TensorId id) const {
@@ -248,6 +290,7 @@ class Lowerer {
   void emit(std::size_t number) {
     Joint joint = std::move(joints_[number]);
     joints_.erase(joints_.begin() + static_cast<std::ptrdiff_t>(number));
+    read_before(joint.members, joint.reads);
     add_later(joint);
     std::vector<JointTensor> tensors;
     for (const TensorId member : joint.members) {
@@ -551,6 +594,7 @@ class Lowerer {
     if (is_filled) {
       place(id, buffer, row_major(def.shape));
     } else if (count_of(def.shape) > 0) {
+      read_before({id}, reads_[static_cast<std::size_t>(id)]);
       KernelBuilder copy(stages_, storage_, places_);
       copy.build_copy(def.init, buffer);
       launch(copy);
