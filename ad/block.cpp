@@ -489,7 +489,7 @@ void BlockReverse::reverse_index_notation(const Binding& binding, const Adjoint&
   } else {
     adjoints.push_back(adjoint.value(tangent, primal, backward_));
   }
-  const Expr form = scalar_form(binding.value);
+  const Expr form = scalar_form(binding.value, has_run_ ? PrimalCode::HasRun : PrimalCode::MayRun);
   if (is_arithmetic(form)) return contribute(transpose(form, adjoints, backward_));
   const auto watched = watched_.find(binding.variable.get());
   reverse_repeated(binding.value, adjoints,

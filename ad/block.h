@@ -45,6 +45,8 @@ class BlockReverse {
   void expect_adjoint(const lang::VariableRef& variable) { expected_.insert(variable.get()); }
   // Seeds the adjoint of an atom.
   void seed(const lang::Expr& atom, const lang::Expr& adjoint);
+  // The primal code is the step of a loop: it has run, to its end, where the code goes backwards.
+  void has_run() { has_run_ = true; }
   // Walks all primal bindings backwards; the code goes to `backward`.
   void reverse();
   // After reverse(): the adjoint of a variable from outside, of its tangent type.
@@ -127,6 +129,7 @@ class BlockReverse {
 
   lang::Program& program_;
   Pairs& pairs_;
+  bool has_run_ = false;
   // A binding, or (with a pattern, and without a variable) a value that is taken apart.
   struct Step {
     lang::Binding binding;

@@ -349,6 +349,7 @@ class Deriver {
   Expr step_leaf(const lang::Call& call, const BlockReverse& path,
                  std::vector<lang::Binding>& slices) {
     BlockReverse leaf = path;
+    leaf.has_run();
     const Expr state = adjoints_state();
     for (std::uint32_t i = 0; i < tangents_.size(); ++i) {
       if (!is_unit(tangents_[i])) leaf.seed(call.args[i], build::project(state, i));

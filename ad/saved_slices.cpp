@@ -113,6 +113,8 @@ class SliceSearch {
     std::vector<Expr> kept;
     bool in_bounds = true;
     for (std::size_t axis = 0; axis < read->indices.size(); ++axis) {
+      places[axis] = outside(read->indices[axis]);
+      if (places[axis]) continue;
       const Place place = place_of(read->indices[axis]);
       places[axis] = outside(place.index);
       if (places[axis]) continue;
@@ -215,6 +217,7 @@ class SliceSearch {
     };
     std::vector<Expr> all;
     for (const Expr& index : read.indices) {
+      if (outside(index)) continue;  // whatever holds
       auto own = place_of(index).conditions;
       if (!std::all_of(own.begin(), own.end(), is_implied)) all = std::move(own);
     }

@@ -1,9 +1,12 @@
 #include "ad/scalar_form.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "ad/conditions.h"
+#include "ad/linear_index.h"
 #include "lang/build.h"
 #include "lang/lowerable.h"
 #include "lang/op.h"
@@ -19,18 +22,83 @@ namespace build = lang::build;
 
 namespace {
 
+// The extents of index notation's binders, where the primal has run: then an index need not be
+// looked at in every branch.
+class BinderExtents {
+ public:
+  BinderExtents(const Expr& form, PrimalCode primal) : has_run_(primal == PrimalCode::HasRun) {
+    if (!has_run_) return;
+    const auto note = [&](const std::vector<lang::IndexBinder>& binders) {
+      for (const lang::IndexBinder& binder : binders)
+        extents_.emplace(binder.variable.get(), binder.extent);
+    };
+    lang::visit_post_order(form, [&](const Expr& node) {
+      if (const auto* comprehension = as<lang::Comprehension>(node)) note(comprehension->binders);
+      if (const auto* reduction = as<lang::Reduction>(node)) note(reduction->binders);
+      if (const auto* scatter = as<lang::ScatterReduce>(node)) note(scatter->binders);
+    });
+  }
+
+  // Does the index stay on an axis of that extent, as the binder of all of it does?
+  bool stays_within(const Expr& index, const lang::Dim& dim) const {
+    if (!has_run_) return false;
+    if (const auto number = number_in(index))
+      return *number >= 0 && dim.is_constant() && *number < dim.constant();
+    const auto* var = as<lang::Var>(index);
+    const auto found = var ? extents_.find(var->variable.get()) : extents_.end();
+    if (found == extents_.end()) return false;
+    if (const auto* term = as<lang::DimTerm>(found->second)) return term->dim == dim;
+    const auto extent = number_in(found->second);
+    return extent && dim.is_constant() && *extent <= dim.constant();
+  }
+
+  // Is it a name from outside, or a little arithmetic of such?
+  bool is_same_at_all_points(const Expr& index, int budget = 3) const {
+    if (!has_run_) return false;
+    if (const auto* var = as<lang::Var>(index)) return !extents_.contains(var->variable.get());
+    if (index->kind == ExprKind::Constant || index->kind == ExprKind::DimTerm) return true;
+    const auto step = lang::arithmetic_step(index);
+    if (!step || budget == 0) return false;
+    const bool may_divide = lang::may_divide_by_zero(step->prim, step->args);
+    return !may_divide && std::all_of(step->args.begin(), step->args.end(), [&](const Expr& arg) {
+      return is_same_at_all_points(arg, budget - 1);
+    });
+  }
+
+ private:
+  const bool has_run_;
+  std::unordered_map<const lang::Variable*, Expr> extents_;
+};
+
 // What may fail, made harmless where `condition` does not hold.
 class Guard final : public lang::Rewriter {
  public:
-  explicit Guard(Expr condition) : condition_(std::move(condition)) {}
+  Guard(Expr condition, const BinderExtents& extents)
+      : condition_(std::move(condition)), extents_(extents) {}
 
  protected:
   Expr post(const Expr& expr) override {
     if (const auto* index = as<lang::Index>(expr); index && !index->in_bounds) {
       if (has_no_elements(index->tensor->type)) return build::zeros_of(expr->type);
+      const auto* tensor = as<lang::TensorType>(index->tensor->type);
       std::vector<Expr> indices;
-      for (const Expr& each : index->indices) indices.push_back(guarded(each, 0));
-      return lang::make_index(index->tensor, std::move(indices), false, expr->span, expr->type);
+      bool is_harmless = true;  // everywhere
+      for (std::size_t axis = 0; axis < index->indices.size(); ++axis) {
+        const Expr& each = index->indices[axis];
+        const bool has_extent = tensor && tensor->shape.has_rank() && !tensor->shape[axis].is_any();
+        if (has_extent && extents_.stays_within(each, tensor->shape[axis])) {
+          indices.push_back(each);
+        } else if (has_extent && extents_.is_same_at_all_points(each)) {
+          const Expr place = build::cast_to(lang::DType::Int64, each);
+          const Expr is_there = is_between(place, extent_of_axis(tensor->shape[axis]));
+          indices.push_back(build::select(is_there, place, build::index_constant(0)));
+        } else {
+          indices.push_back(guarded(each, 0));
+          is_harmless = false;
+        }
+      }
+      return lang::make_index(index->tensor, std::move(indices), is_harmless, expr->span,
+                              expr->type);
     }
     const auto* node = as<lang::Primitive>(expr);
     const bool divides = node && (node->prim == Prim::Div || node->prim == Prim::FloorDiv ||
@@ -45,7 +113,8 @@ class Guard final : public lang::Rewriter {
     const auto dtype = as<lang::TensorType>(value->type)->dtype.known();
     return build::select(condition_, value, build::constant_int(dtype, otherwise));
   }
-  Expr condition_;
+  const Expr condition_;
+  const BinderExtents& extents_;
 };
 
 bool are_scalars(const std::vector<Expr>& exprs) {
@@ -83,14 +152,18 @@ bool may_divide(const lang::OpDef& op, const Expr& call) {
 }
 
 class ScalarForm final : public lang::Rewriter {
+ public:
+  explicit ScalarForm(const BinderExtents& extents) : extents_(extents) {}
+
  protected:
   Expr post(const Expr& expr) override {
     if (const auto* let = as<lang::Let>(expr))
       return lang::substitute(let->body, {{let->variable.get(), let->value}});
     if (const auto* branch = as<lang::If>(expr); branch && lang::is_scalar(expr->type)) {
       const Expr& condition = branch->condition;
-      return build::select(condition, Guard(condition).rewrite(branch->then_branch),
-                           Guard(build::prim(Prim::Not, {condition})).rewrite(branch->else_branch));
+      const Expr otherwise = build::prim(Prim::Not, {condition});
+      return build::select(condition, Guard(condition, extents_).rewrite(branch->then_branch),
+                           Guard(otherwise, extents_).rewrite(branch->else_branch));
     }
     const auto* call = as<lang::Call>(expr);
     const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
@@ -101,10 +174,13 @@ class ScalarForm final : public lang::Rewriter {
     const auto defined =
         lang::definition_at(*op->op, {call->args, call->attrs, expr->type}, call->algebra);
     if (!defined) return expr;
-    const Expr expanded = ScalarForm().rewrite(*defined);
+    const Expr expanded = ScalarForm(extents_).rewrite(*defined);
     // A gradient of tensors would be one of all elements; one that is read has no need of it.
     return op->op->gradient && !stays && !reads_elements(expanded) ? expr : expanded;
   }
+
+ private:
+  const BinderExtents& extents_;
 };
 
 bool is_arithmetic_node(const Expr& expr, const Expr& root) {
@@ -173,7 +249,10 @@ bool has_no_elements(const lang::Type& type) {
                      [](const lang::Dim& dim) { return dim.is_constant(0); });
 }
 
-Expr scalar_form(const Expr& expr) { return ScalarForm().rewrite(expr); }
+Expr scalar_form(const Expr& expr, PrimalCode primal) {
+  const BinderExtents extents(expr, primal);
+  return ScalarForm(extents).rewrite(expr);
+}
 
 bool is_arithmetic(const Expr& form) {
   std::vector<Expr> roots = {form};

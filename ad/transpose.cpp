@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "ad/binder_use.h"
+#include "ad/common_factors.h"
 #include "ad/conditions.h"
 #include "ad/primitive_rules.h"
 #include "ad/reduce_adjoint.h"
@@ -14,6 +16,7 @@
 #include "ad/shared_points.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
+#include "lang/lowerable.h"
 #include "lang/op.h"
 #include "lang/visit.h"
 
@@ -68,9 +71,6 @@ class Taken {
   std::unordered_map<const ExprNode*, bool> known_;
   Expr all_;
 };
-
-// Reductions of at most so many points are rather computed again than kept.
-constexpr int kShortReduction = 16;
 
 bool is_short(const lang::Reduction& reduction) {
   const std::optional<double> points = number_of_points(reduction.binders);
@@ -140,6 +140,10 @@ class Primal final : public lang::Rewriter {
 // belongs to the innermost scope around all its uses. What leaves a scope is summed over its
 // binders, or dropped where its side is not taken: there and not before, so that an infinite
 // derivative of a side that is not taken does no harm.
+//
+// What is the same at many points (`1 / a[k, k]`, or `a[i, k] / a[k, k]` for all j) has a scope of
+// its own, with the binders that it depends on and none around it: what its uses give it is summed
+// over the other binders first, and what it reads gets one value for all of them.
 class AdjointWalker {
  public:
   struct Root {
@@ -147,24 +151,35 @@ class AdjointWalker {
     Expr adjoint;
   };
 
-  explicit AdjointWalker(Emitter& code) : code_(code), primal_(code) {}
+  // `form`: what holds all that is walked.
+  AdjointWalker(const Expr& form, Emitter& code) : code_(code), primal_(code), use_(form) {}
 
   void walk(const std::vector<Root>& roots, const std::vector<IndexBinder>& domain) {
-    scopes_.push_back({0, 0, domain, {}});
+    scopes_.push_back({kNone, 0, 0, domain, {}, nullptr});
     primal_.add_binders(domain);
     std::vector<Expr> fields;
     for (const Root& root : roots) fields.push_back(root.expr);
     const Expr all = lang::make_tuple(std::move(fields));
     std::vector<Expr> order;
-    lang::visit_post_order(all, [&](const Expr& node) { order.push_back(node); });
+    lang::visit_post_order(all, [&](const Expr& node) {
+      order.push_back(node);
+      work_.emplace(node.get(), scalar_work(node, work_));
+    });
     for (const Root& root : roots) enter(root.expr, 0);
     for (auto node = order.rbegin(); node != order.rend(); ++node) {
-      if (scope_of_.count(node->get())) assign_children(*node);
+      if (homes_.contains(node->get())) assign_children(*node);
     }
     for (const Root& root : roots) contribute(root.expr, 0, root.adjoint);
     for (auto node = order.rbegin(); node != order.rend(); ++node) {
-      const auto found = adjoints_.find(node->get());
-      if (found != adjoints_.end()) step(*node, scope_of_.at(node->get()), found->second);
+      const auto homes = homes_.find(node->get());
+      if (homes == homes_.end()) continue;
+      if (const auto own = own_.find(node->get()); own != own_.end()) {
+        step_at_own_points(*node, own->second, homes->second);
+      } else {
+        for (const Home& home : homes->second) {
+          if (home.adjoint) step_at_home(*node, home);
+        }
+      }
     }
   }
 
@@ -172,11 +187,20 @@ class AdjointWalker {
 
  private:
   using ScopeId = std::size_t;
+  static constexpr ScopeId kNone = SIZE_MAX;
   struct Scope {
-    ScopeId parent;
+    ScopeId parent;  // kNone: nothing is around it
+    ScopeId tree;    // the outermost one around it
     int depth;
     std::vector<IndexBinder> binders;
     TakenSide guard;
+    Expr adjoint;  // of what has this scope as its own, where no use of it may be taken
+  };
+  // Where the uses of a node meet that are in one tree of scopes.
+  struct Home {
+    ScopeId scope;
+    bool is_guarded = false;
+    Expr adjoint = nullptr;  // null: zero
   };
 
   // --- Scopes ---
@@ -185,27 +209,54 @@ class AdjointWalker {
                       const std::vector<IndexBinder>& binders, TakenSide guard) {
     const auto [place, is_new] = inner_[side].try_emplace(node.get(), scopes_.size());
     if (is_new) {
-      scopes_.push_back({parent, scopes_[parent].depth + 1, binders, std::move(guard)});
+      scopes_.push_back({parent, scopes_[parent].tree, scopes_[parent].depth + 1, binders,
+                         std::move(guard), nullptr});
       primal_.add_binders(binders);
     }
     return place->second;
   }
 
+  Home* home_in(ScopeId tree, const Expr& expr) {
+    for (Home& home : homes_[expr.get()]) {
+      if (scopes_[home.scope].tree == tree) return &home;
+    }
+    return nullptr;
+  }
+
   void enter(const Expr& expr, ScopeId use) {
     if (!is_differentiable_scalar(expr)) return;
-    const auto [place, is_new] = scope_of_.try_emplace(expr.get(), use);
-    if (is_new) return;
-    ScopeId a = place->second;
+    Home* const home = home_in(scopes_[use].tree, expr);
+    if (!home) {
+      homes_[expr.get()].push_back({use});
+      return;
+    }
+    ScopeId a = home->scope;
     ScopeId b = use;
     while (a != b) {
       ScopeId& deeper = scopes_[a].depth >= scopes_[b].depth ? a : b;
       deeper = scopes_[deeper].parent;
     }
-    place->second = a;
+    home->scope = a;
+  }
+
+  // Is it the same at many points, and more than it takes to keep its adjoint?
+  bool has_own_points(const Expr& expr, const std::vector<Home>& homes) const {
+    if (!use_.is_known() || is_read(expr)) return false;
+    if (homes.size() > 1) return true;  // of which one is in a scope of that kind
+    // What is the same at all points would be computed between kernels, and keep them apart.
+    const std::uint64_t around = use_.of(domain_of(homes[0].scope));
+    const std::uint64_t own = use_.of(expr);
+    return own != 0 && work_.at(expr.get()) > kKeptWork && use_.are_many(around & ~own);
   }
 
   void assign_children(const Expr& expr) {
-    const ScopeId scope = scope_of_.at(expr.get());
+    const std::vector<Home> homes = homes_.at(expr.get());
+    ScopeId scope = homes[0].scope;
+    if (has_own_points(expr, homes)) {
+      scope = scopes_.size();
+      scopes_.push_back({kNone, scope, 0, use_.binders_in(use_.of(expr)), {}, nullptr});
+      own_.emplace(expr.get(), scope);
+    }
     if (const auto* node = as<lang::Primitive>(expr)) {
       for (std::size_t i = 0; i < node->args.size(); ++i)
         enter(node->args[i], scope_of_operand(expr, *node, i, scope));
@@ -225,7 +276,7 @@ class AdjointWalker {
 
   std::vector<IndexBinder> domain_of(ScopeId scope) const {
     std::vector<IndexBinder> domain;
-    if (scope != 0) domain = domain_of(scopes_[scope].parent);
+    if (scopes_[scope].parent != kNone) domain = domain_of(scopes_[scope].parent);
     const auto& own = scopes_[scope].binders;
     domain.insert(domain.end(), own.begin(), own.end());
     return domain;
@@ -236,14 +287,62 @@ class AdjointWalker {
   // `expr` is used in the scope `use`, and this use has adjoint `a` there; null: zero.
   void contribute(const Expr& expr, ScopeId use, Expr a) {
     if (!a || !is_differentiable_scalar(expr)) return;
-    for (const ScopeId own = scope_of_.at(expr.get()); use != own; use = scopes_[use].parent) {
+    if (untaken_) a = where_used(untaken_, a);
+    Home& home = *home_in(scopes_[use].tree, expr);
+    for (; use != home.scope; use = scopes_[use].parent) {
       const Scope& left = scopes_[use];
+      home.is_guarded = home.is_guarded || left.guard.condition;
       a = left.guard.kept(a);
       if (!left.binders.empty())
         a = lang::rename_bound(lang::make_reduction(ReduceOp::Sum, left.binders, a));
     }
-    Expr& sum = adjoints_[expr.get()];
-    sum = sum ? build::add(sum, a) : a;
+    home.adjoint = home.adjoint ? build::add(home.adjoint, a) : a;
+  }
+
+  // The sum of all that its uses give it, over the points that it does not depend on.
+  void step_at_own_points(const Expr& expr, ScopeId own, const std::vector<Home>& homes) {
+    const std::uint64_t points = use_.of(expr);
+    Expr sum;
+    bool is_guarded = false;
+    for (const Home& home : homes) {
+      if (!home.adjoint) continue;
+      Expr a = home.adjoint;
+      is_guarded = is_guarded || home.is_guarded;
+      for (ScopeId each = home.scope; each != kNone; each = scopes_[each].parent) {
+        is_guarded = is_guarded || scopes_[each].guard.condition || scopes_[each].adjoint;
+        a = kept(scopes_[each], a);
+      }
+      const std::uint64_t others = use_.of(domain_of(home.scope)) & ~points;
+      if (others != 0)
+        a = lang::rename_bound(lang::make_reduction(ReduceOp::Sum, use_.binders_in(others), a));
+      sum = sum ? build::add(sum, a) : a;
+    }
+    if (!sum) return;
+    const Expr adjoint = primal_.once("adjoint", sum);
+    if (is_guarded) scopes_[own].adjoint = adjoint;
+    step(expr, own, adjoint);
+  }
+
+  // Sides of several branches may have used it: then it is in none of them, and where none is taken
+  // its adjoint is 0.
+  void step_at_home(const Expr& expr, const Home& home) {
+    const auto arithmetic = lang::arithmetic_step(expr);
+    if (home.is_guarded && arithmetic && !lang::is_cheap(arithmetic->prim)) untaken_ = home.adjoint;
+    step(expr, home.scope, home.adjoint);
+    untaken_ = nullptr;
+  }
+
+  // Where the side of the scope is taken, or any use of what has the scope.
+  static Expr kept(const Scope& scope, const Expr& a) {
+    return scope.adjoint ? where_used(scope.adjoint, a) : scope.guard.kept(a);
+  }
+
+  // What comes of an adjoint that is 0 where it has no use: there a derivative may be infinite.
+  static Expr where_used(const Expr& adjoint, const Expr& a) {
+    if (!a || is_read(a)) return a;
+    const Expr is_used = build::prim(Prim::Ne, {adjoint, build::scalar_like(adjoint, 0)});
+    const Expr is_number = build::prim(Prim::Eq, {a, a});
+    return TakenSide{build::prim(Prim::Or, {is_used, is_number})}.kept(a);
   }
 
   void step(const Expr& expr, ScopeId scope, const Expr& a) {
@@ -323,8 +422,8 @@ class AdjointWalker {
   void read(const Expr& expr, const lang::VariableRef& variable, const std::vector<Expr>& indices,
             ScopeId scope, Expr a) {
     Taken taken;
-    for (ScopeId each = scope; each != 0; each = scopes_[each].parent) {
-      a = scopes_[each].guard.kept(a);
+    for (ScopeId each = scope; each != kNone; each = scopes_[each].parent) {
+      a = kept(scopes_[each], a);
       if (scopes_[each].guard.condition) taken.add(scopes_[each].guard);
     }
     Contribution read{variable, {}, std::move(a), domain_of(scope), expr->span};
@@ -339,9 +438,13 @@ class AdjointWalker {
   Emitter& code_;
   Primal primal_;
   std::vector<Scope> scopes_;
-  std::unordered_map<const ExprNode*, ScopeId> scope_of_;
+  BinderUse use_;
+  ScalarWork work_;
+  std::unordered_map<const ExprNode*, std::vector<Home>> homes_;
+  Expr untaken_;  // the adjoint at hand, where branches may keep it from being used; null: they do
+                  // not
+  std::unordered_map<const ExprNode*, ScopeId> own_;  // of what is the same at many points
   std::unordered_map<const ExprNode*, ScopeId> inner_[3];
-  std::unordered_map<const ExprNode*, Expr> adjoints_;
 };
 
 // x[i] with its result's adjoint, outside of any comprehension.
@@ -361,8 +464,8 @@ Contribution whole_read(const lang::Index& index, const lang::VariableRef& varia
 
 std::vector<Contribution> transpose(const Expr& form, const std::vector<Expr>& adjoints,
                                     Emitter& code) {
-  const Expr plain = lang::rename_bound(form);
-  AdjointWalker walker(code);
+  const Expr plain = with_common_factors(lang::rename_bound(form));
+  AdjointWalker walker(plain, code);
   std::vector<IndexBinder> domain;
   if (const auto* comprehension = as<lang::Comprehension>(plain)) {
     domain = comprehension->binders;
