@@ -506,6 +506,7 @@ Type Inference::infer_if(const If& node) {
   }
   Mismatch mismatch{else_type, then_type, tail_of(node.else_branch)->span, "the `else` branch"};
   mismatch.labels.push_back({then_span, describe_type(then_type, solver_)});
+  mismatch.other = then_span;
   expect(mismatch);
   // A join forgets what only one side knows.
   Type known = solver_.resolve(else_type);

@@ -260,6 +260,7 @@ Type Inference::infer_element_set(const ScatterReduce& node) {
   value = coerce(&node, 0, value, element, "the element that is set");
   Mismatch mismatch{value, element, tail_of(node.value)->span, "the element"};
   mismatch.labels.push_back({node.init->span, describe_type(init, solver_)});
+  mismatch.other = node.init->span;
   const Type target = solver_.resolve(init);
   const auto* whole = as<TensorType>(target);
   const Type scalar = solver_.resolve(value);
@@ -289,6 +290,7 @@ Type Inference::infer_scatter(const ScatterReduce& node) {
   Mismatch value{infer(node.value), tensor_type(Shape(), dtype), tail_of(node.value)->span,
                  "the value scattered"};
   value.labels.push_back({node.init->span, describe_type(init, solver_)});
+  value.other = node.init->span;
   expect(value);
   leave_binders(node.binders);
   return init;

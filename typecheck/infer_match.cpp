@@ -14,6 +14,7 @@ void Inference::infer_pattern(const PatternRef& pattern, const Type& scrutinee,
   auto must_be = [&](const Type& expected, std::string subject) {
     Mismatch mismatch{expected, scrutinee, pattern->span, std::move(subject)};
     mismatch.labels.push_back({scrutinee_span, describe_type(scrutinee, solver_)});
+    mismatch.other = scrutinee_span;
     expect(mismatch);
   };
   switch (pattern->kind) {
@@ -69,6 +70,7 @@ Type Inference::infer_match(const Expr& expr) {
     }
     Mismatch mismatch{body, result, span, "this clause of the `match`"};
     mismatch.labels.push_back({first_span, describe_type(result, solver_)});
+    mismatch.other = first_span;
     expect(mismatch);
     Type known = solver_.resolve(body);
     if (mentions_any_dim(known)) result = merge_dims(solver_.resolve(result), known, true);

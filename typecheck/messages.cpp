@@ -79,9 +79,20 @@ bool demands_float(const Type& type, Solver& solver) {
          !Solver::accepts(unknown->requirements, DType::Int32);
 }
 
-// A number without a suffix that cannot be what its place demands.
-std::optional<Diagnostic> explain_literal(const Literal& literal, DType demanded, Span demanded_at,
-                                          const std::string& demanded_text) {
+// A number without a suffix that cannot be what its place demands: what `other`, a value, has, or
+// what `labels` tell of.
+std::optional<Diagnostic> explain_literal(const Literal& literal, DType demanded, Span other,
+                                          const std::string& demanded_text,
+                                          const std::vector<Label>& labels = {}) {
+  const auto label_demand = [&](Diagnostic& diagnostic) {
+    if (other) {
+      diagnostic.label(other, fmt::format("`{}`", demanded_text));
+      return;
+    }
+    for (const Label& label : labels) {
+      if (label.span) diagnostic.label(label.span, label.text);
+    }
+  };
   std::string text = literal_text(literal, false);
   if (demanded == DType::Bool) {
     Diagnostic diagnostic(DiagnosticKind::TypeMismatch,
@@ -89,7 +100,7 @@ std::optional<Diagnostic> explain_literal(const Literal& literal, DType demanded
                                       literal.elements ? "holds numbers" : "is a number"),
                           literal.span);
     diagnostic.label(literal.span, literal.elements ? "numbers" : "a number");
-    if (demanded_at) diagnostic.label(demanded_at, fmt::format("`{}`", demanded_text));
+    label_demand(diagnostic);
     if (!literal.elements && !literal.is_float && (literal.integer == 0 || literal.integer == 1)) {
       diagnostic.note(fmt::format("help: write `{}`", literal.integer == 1 ? "True" : "False"));
     }
@@ -102,13 +113,17 @@ std::optional<Diagnostic> explain_literal(const Literal& literal, DType demanded
                   literal.elements ? "holds floats" : "is a float literal", name_of(demanded)),
       literal.span);
   diagnostic.label(literal.span, literal.elements ? "floats" : "a float");
-  if (demanded_at) diagnostic.label(demanded_at, fmt::format("`{}`", demanded_text));
-  if (demanded_at) {
+  label_demand(diagnostic);
+  const bool is_whole = !literal.elements && literal.real == std::floor(literal.real) &&
+                        std::fabs(literal.real) < 1e15;
+  if (other) {
     diagnostic.note(fmt::format("help: `cast({}, dtype=\"float32\")` makes the other side a float",
-                                quote(demanded_at, "...")));
+                                quote(other, "...")));
+  } else if (!is_whole) {
+    diagnostic.note(
+        fmt::format("help: `cast({}, dtype=\"{}\")` has that dtype", text, name_of(demanded)));
   }
-  if (!literal.elements && literal.real == std::floor(literal.real) &&
-      std::fabs(literal.real) < 1e15) {
+  if (is_whole) {
     diagnostic.note(
         fmt::format("help: write `{}` for an integer", static_cast<std::int64_t>(literal.real)));
   }
@@ -147,9 +162,9 @@ Failure explain_mismatch(Failure failure, const Mismatch& mismatch, Solver& solv
   if (cause.kind == DiagnosticKind::DTypeMismatch) {
     const Literal* literal = open_literal(found, solver);
     std::optional<DType> demanded = known_dtype(expected);
-    Span other = mismatch.labels.empty() ? Span() : mismatch.labels.front().span;
     if (literal && demanded) {
-      if (auto diagnostic = explain_literal(*literal, *demanded, other, to_string(expected))) {
+      if (auto diagnostic = explain_literal(*literal, *demanded, mismatch.other,
+                                            to_string(expected), mismatch.labels)) {
         return Failure(std::move(*diagnostic));
       }
     }

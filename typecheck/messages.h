@@ -21,6 +21,7 @@ struct Mismatch {
   std::string subject = {};              // "argument 2 of `f`"; empty: just "expected .., found .."
   std::vector<lang::Label> labels = {};  // where the expected type comes from
   std::vector<std::string> notes = {};
+  lang::Span other = {};  // a value that has the expected type, if it is one that asks for it
 };
 lang::Failure explain_mismatch(lang::Failure failure, const Mismatch& mismatch, Solver& solver);
 

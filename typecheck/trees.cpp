@@ -31,6 +31,7 @@ Type Inference::infer_tree_form(const Call& call, const OpDef& form) {
                       fmt::format("argument {} of `{}`", i + 1, form.name)};
     mismatch.labels.push_back(
         {tail_of(call.args[first])->span, fmt::format("`{}`", solver_.show(use.tree))});
+    mismatch.other = tail_of(call.args[first])->span;
     expect(mismatch);
   }
   const Type result = use.result;
