@@ -259,6 +259,18 @@ constexpr auto kFamiliar = std::to_array<FamiliarName>({
     {"quit", "", "help: `:quit` leaves"},
 });
 
+constexpr auto kFamiliarAttributes = std::to_array<FamiliarAttribute>({
+    {"dim", "axis"},
+    {"dim", "axes"},
+    {"dims", "axis"},
+    {"dims", "axes"},
+    {"dimension", "axis"},
+    {"perm", "axes"},
+    {"size", "shape"},
+    {"size", "newshape"},
+    {"shape", "newshape"},
+});
+
 constexpr std::string_view kLibraries[] = {
     "np",     "numpy", "jnp",      "jax",        "lax",     "torch",   "tf",
     "F",      "math",  "linalg",   "functional", "scipy",   "special", "keras",
@@ -268,6 +280,8 @@ constexpr std::string_view kLibraries[] = {
 }  // namespace
 
 std::span<const FamiliarName> familiar_names() { return kFamiliar; }
+
+std::span<const FamiliarAttribute> familiar_attributes() { return kFamiliarAttributes; }
 
 const FamiliarName* find_familiar(std::string_view name) {
   for (const FamiliarName& each : kFamiliar) {

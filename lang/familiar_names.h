@@ -12,6 +12,13 @@ struct FamiliarName {
   std::string_view help;  // what to write instead, where that is more than another name
 };
 
+// An attribute of an operator, likewise: `dim` is `axis`. Several may be: `shape` or `newshape`.
+struct FamiliarAttribute {
+  std::string_view theirs;
+  std::string_view ours;
+};
+std::span<const FamiliarAttribute> familiar_attributes();
+
 // All that are known.
 std::span<const FamiliarName> familiar_names();
 // Null where the name is not known to be one of theirs. A name of theirs that has no name here is

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "lang/attr_check.h"
+#include "lang/familiar_names.h"
 
 namespace relay::lang {
 namespace {
@@ -89,7 +90,12 @@ Span span_of(const Attr& attr, Span fallback) { return attr.span ? attr.span : f
     names.push_back(spec.name);
     list += (list.empty() ? "" : ", ") + in_code(spec.name);
   }
-  suggest(diagnostic, attr.key, names);
+  for (const FamiliarAttribute& each : familiar_attributes()) {
+    if (each.theirs != attr.key || !diagnostic.notes.empty()) continue;
+    if (std::find(names.begin(), names.end(), each.ours) != names.end())
+      diagnostic.note("help: did you mean " + in_code(std::string(each.ours)) + "?");
+  }
+  if (diagnostic.notes.empty()) suggest(diagnostic, attr.key, names);
   if (diagnostic.notes.empty()) {
     diagnostic.note(list.empty() ? "note: it has no attributes"
                                  : "note: its attributes are " + list);

@@ -357,6 +357,30 @@ bool are_written(const Call& call) {
                                           [](const Expr& arg) { return bool(arg->span); });
 }
 
+// `iterate(f, n, x)`: the rest is for the function that it gives. Where a function stands in the
+// place of another argument, as in `iterate(x, f, n)`, the parameters tell the order.
+std::optional<std::string> with_arguments_of_result(const Call& call, const Function* callee,
+                                                    const FunctionType& function,
+                                                    const std::vector<Type>& found,
+                                                    Solver& solver) {
+  const auto* made = as<FunctionType>(solver.head(function.result));
+  const std::size_t taken = function.params.size();
+  if (!made || found.size() <= taken || taken == 0 || !are_written(call)) return std::nullopt;
+  std::vector<Type> declared = function.params;
+  declared.insert(declared.end(), made->params.begin(), made->params.end());
+  if (declared.size() != found.size() || !is_function_misplaced(declared, found, solver))
+    return fmt::format("help: its value is a function: `{}({})({})`", call.callee->span.text(),
+                       texts_of(call, 0, taken), texts_of(call, taken));
+  const std::string first = with_parameters(call, callee);
+  const ExprNode* tail = callee ? tail_of(callee->body) : nullptr;
+  if (first.empty() || tail->kind != ExprKind::Function) return std::nullopt;
+  std::vector<std::string> rest;
+  for (const VariableRef& param : static_cast<const Function*>(tail)->params)
+    rest.push_back(param->name);
+  return fmt::format("help: the arguments are `{}({})`, in this order", first,
+                     fmt::join(rest, ", "));
+}
+
 }  // namespace
 
 // If one argument is missing and it can only be one, it is named.
@@ -384,13 +408,8 @@ Diagnostic Inference::wrong_arity(const Call& call, const FunctionType& function
     Type whole = function_type(function.params, function.result);
     diagnostic.note(fmt::format("note: {} is `{}`", callee_name(call.callee), solver_.show(whole)));
   }
-  // `iterate(f, n, x)`: the rest is for the function that it gives.
-  const std::size_t taken = function.params.size();
-  if (found.size() > taken && taken > 0 && are_written(call) &&
-      solver_.head(function.result)->kind == TypeKind::Function)
-    diagnostic.note(fmt::format("help: its value is a function: `{}({})({})`",
-                                call.callee->span.text(), texts_of(call, 0, taken),
-                                texts_of(call, taken)));
+  if (auto help = with_arguments_of_result(call, callee, function, found, solver_))
+    diagnostic.note(std::move(*help));
   return diagnostic;
 }
 
@@ -534,8 +553,25 @@ std::optional<std::string> with_named_attributes(const Call& call, const OpDef& 
   return text + ")";
 }
 
+// Those of the surplus arguments that number an axis of a tensor of this rank, each axis once.
+std::vector<std::string> axes_among(const Call& call, std::size_t inputs, std::size_t rank) {
+  std::vector<std::string> axes;
+  std::vector<bool> is_named(rank);
+  const auto count = static_cast<std::int64_t>(rank);
+  for (std::size_t i = inputs; i < call.args.size(); ++i) {
+    const std::int64_t axis = *attribute_from(call.args[i])->as_int();
+    if (axis < -count || axis >= count) continue;
+    const auto place = static_cast<std::size_t>(axis < 0 ? axis + count : axis);
+    if (is_named[place]) continue;
+    is_named[place] = true;
+    axes.emplace_back(call.args[i]->span.text());
+  }
+  return axes;
+}
+
 // `ones(2, 3)` is `ones(shape=[2, 3])`, and `stack(a, b)` is `stack((a, b))`.
-std::optional<std::string> with_list(const Call& call, const OpDef& op) {
+std::optional<std::string> with_list(const Call& call, const OpDef& op,
+                                     const std::vector<Type>& found) {
   if (!are_written(call)) return std::nullopt;
   const std::string name(call.callee->span.text());
   const std::size_t inputs = op.inputs.size();
@@ -563,6 +599,16 @@ std::optional<std::string> with_list(const Call& call, const OpDef& op) {
     return std::nullopt;
   std::string before;
   for (std::size_t i = 0; i < inputs; ++i) before += std::string(call.args[i]->span.text()) + ", ";
+  const auto* tensor = inputs > 0 ? as<TensorType>(found[0]) : nullptr;
+  if (op.attrs[0].name == "axis" && tensor && tensor->shape.has_rank()) {
+    const std::size_t rank = tensor->shape.rank();
+    const std::vector<std::string> axes = axes_among(call, inputs, rank);
+    if (axes.empty()) return std::nullopt;
+    if (axes.size() + inputs < call.args.size())
+      return fmt::format("help: `{0}` has {1}: `{2}({3}axis={4})`", call.args[0]->span.text(),
+                         rank == 1 ? "one axis" : fmt::format("{} axes", rank), name, before,
+                         axes.size() == 1 ? axes[0] : fmt::format("[{}]", fmt::join(axes, ", ")));
+  }
   return fmt::format("help: `{0}` is a list: `{1}({2}{0}=[{3}])`", op.attrs[0].name, name, before,
                      texts_of(call, inputs));
 }
@@ -602,7 +648,7 @@ std::optional<std::string> missing_key(const Call& call, const OpDef& op) {
   return std::nullopt;
 }
 
-Diagnostic wrong_operator_arity(const Call& call, const OpDef& op) {
+Diagnostic wrong_operator_arity(const Call& call, const OpDef& op, const std::vector<Type>& found) {
   Diagnostic diagnostic(DiagnosticKind::WrongArity,
                         fmt::format("`{}` takes {}, found {}", op.name,
                                     count_of(op.inputs.size(), "argument"), call.args.size()),
@@ -636,7 +682,7 @@ Diagnostic wrong_operator_arity(const Call& call, const OpDef& op) {
     return diagnostic;
   }
   std::optional<std::string> named;
-  if (const auto list = with_list(call, op)) {
+  if (const auto list = with_list(call, op, found)) {
     diagnostic.note(*list);
     return diagnostic;
   }
@@ -662,8 +708,9 @@ Type Inference::infer_operator_call(const Call& call, const OpDef& op) {
     return infer_literal(literal, true);
   }
   if (call.args.size() != op.inputs.size()) {
-    report(Failure(wrong_operator_arity(call, op)));
-    for (const Expr& arg : call.args) infer(arg);
+    std::vector<Type> found;
+    for (const Expr& arg : call.args) found.push_back(solver_.resolve(infer(arg)));
+    report(Failure(wrong_operator_arity(call, op, found)));
     return solver_.error_type();
   }
   Relation relation;
