@@ -2,7 +2,9 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "lang/familiar_names.h"
 #include "parser/resolver.h"
 
 namespace relay::parser {
@@ -137,7 +139,18 @@ bool Resolver::was_unknown(std::string_view name) {
   return !undeclared_.insert(name).second;
 }
 
-void Resolver::unknown_type(const Node& node, std::string_view what) {
+// `float32[2, 3]`, `f32[3]`: the dtype that a shape stands behind as if it were a type of tensors.
+std::optional<std::string> Resolver::as_tensor_type(const Node& type) const {
+  const std::string_view name = tree_.text(*type.child(0));
+  const lang::FamiliarName* familiar = lang::find_familiar(name);
+  const std::string_view dtype = lang::parse_dtype(name) || !familiar ? name : familiar->ours;
+  if (type.count == 1 || !lang::parse_dtype(dtype)) return std::nullopt;
+  std::vector<std::string_view> dims;
+  for (const Node* dim : type.children().subspan(1)) dims.push_back(tree_.text(*dim));
+  return fmt::format("Tensor[({}), {}]", fmt::join(dims, ", "), dtype);
+}
+
+void Resolver::unknown_type(const Node& node, std::string_view what, const Node* whole) {
   const std::string_view name = tree_.text(node);
   if (is_vector_dtype(name)) {
     report(Kind::Unsupported, fmt::format("not supported: tensors of the vector dtype `{}`", name),
@@ -157,7 +170,9 @@ void Resolver::unknown_type(const Node& node, std::string_view what) {
     for (const lang::TypeDef* type : scope_.types()) candidates.push_back(type->name);
   }
   const std::vector<std::string> closest = lang::closest_names(name, candidates);
-  if (name == "Tensor" || lang::parse_dtype(name)) {
+  if (const auto meant = whole ? as_tensor_type(*whole) : std::nullopt) {
+    diagnostic.note(fmt::format("help: a tensor type is `{}`", *meant));
+  } else if (name == "Tensor" || lang::parse_dtype(name)) {
     diagnostic.note(fmt::format("help: a tensor type is `Tensor[(2, 3), {}]`",
                                 name == "Tensor" ? "float32" : name));
   } else if (!closest.empty() && closest.front() == "Tensor") {
@@ -233,7 +248,7 @@ lang::Type Resolver::named_type(const Node& node) {
           use_type_param(find_type_param(name, span(node)), VarKind::Type, span(node)));
     }
     if (plain && is_vector_dtype(name)) return vector_type(name);
-    unknown_type(name_node, "type");
+    unknown_type(name_node, "type", &node);
     return lang::incomplete_type();
   }
   note(NameKind::Type, span(name_node), name, def->span);

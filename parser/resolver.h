@@ -361,7 +361,9 @@ class Resolver {
   std::vector<lang::TypeVarRef> close_type_params(std::size_t mark);
   // The parameter of that name; declares one where that is allowed. -1: none.
   int find_type_param(std::string_view name, Span span);
-  void unknown_type(const Node& node, std::string_view what);
+  // `whole`: the type that begins with the name `node`, if it has arguments.
+  void unknown_type(const Node& node, std::string_view what, const Node* whole = nullptr);
+  std::optional<std::string> as_tensor_type(const Node& type) const;
   bool was_unknown(std::string_view name);
   std::unordered_set<std::string_view> undeclared_;  // names in types of the item at hand
 

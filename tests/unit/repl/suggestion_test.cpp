@@ -180,7 +180,7 @@ TEST_CASE("a type is suggested only where it is meant") {
       {"Optionn[int32]", "Option"},
       {"Array", "`Tensor[(2, 3), float32]`"},
       {"Tensor", "`Tensor[(2, 3), float32]`"},
-      {"float32[3]", "`Tensor[(2, 3), float32]`"},
+      {"float32[3]", "`Tensor[(3), float32]`"},
       {"ndarray", "`Tensor[(2, 3), float32]`"},
   };
   for (const Row& row : rows) {
