@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "lang/diagnostic.h"
+#include "lang/mistaken.h"
 #include "lang/visit.h"
 
 namespace relay::lang {
@@ -59,14 +60,9 @@ namespace {
                                                      : kind == TypeKind::Function ? "function"
                                                                                   : "reference"));
   } catch (Failure& failure) {
-    const std::string name = fields[0] == "T"       ? "transpose"
-                             : fields[0] == "shape" ? "shape_of"
-                                                    : fields[0];
-    const bool is_operator = kind == TypeKind::Tensor && OpRegistry::instance().find(name);
-    const std::string_view value = call.arg_spans.empty() ? "" : call.arg_spans[0].text();
-    constexpr std::size_t kLongest = 32;
-    if (is_operator && !value.empty() && value.size() <= kLongest)
-      failure.diagnostics.front().note(fmt::format("help: `{}({})`", name, value));
+    const Span value = call.arg_spans.empty() ? Span() : call.arg_spans[0];
+    std::string help = kind == TypeKind::Tensor ? help_for_member(fields[0], value) : "";
+    if (!help.empty()) failure.diagnostics.front().note(std::move(help));
     throw;
   }
 }

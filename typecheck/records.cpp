@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lang/mistaken.h"
 #include "lang/record.h"
 #include "typecheck/inference.h"
 
@@ -62,6 +63,8 @@ void Inference::check_records(bool may_be_open) {
           fmt::format("no record here has {} `{}`", fields.size() == 1 ? "a field" : "the fields",
                       fmt::join(fields, "`, `")),
           use.call->callee->span);
+      if (std::string help = help_for_member(fields[0], record); !help.empty())
+        diagnostic.note(std::move(help));
       throw Failure(std::move(diagnostic));
     }
     std::vector<std::string> types;
