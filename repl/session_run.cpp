@@ -2,6 +2,8 @@
 #include <optional>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "lang/memory.h"
 #include "lang/stop.h"
 #include "lang/visit.h"
@@ -238,12 +240,33 @@ class Session::Run {
       return true;
     }
     if (!result) {
-      errors_.add(result.errors(), item.span);
+      add_errors(result.errors(), item);
       stopped_ = true;
     } else if (on_item_ && item.instance_of.empty()) {
       on_item_(*result);
     }
     return static_cast<bool>(result);
+  }
+
+  void add_errors(std::vector<Diagnostic> found, const Item& item) {
+    for (Diagnostic& error : found) help_with_order(error);
+    errors_.add(found, item.span);
+  }
+
+  // What is unknown may be bound further down.
+  void help_with_order(Diagnostic& error) const {
+    if (error.kind != lang::DiagnosticKind::UnknownName) return;
+    for (const Item& item : items_) {
+      if (item.kind != ItemKind::Let) continue;
+      for (const std::string& name : names_of(item)) {
+        if (!pending_.count(name) || error.message.find("`" + name + "`") == std::string::npos)
+          continue;
+        error.notes = {
+            fmt::format("help: `{}` is bound below, at line {}; a `let` stands before what uses it",
+                        name, item.span.source->place(item.span.begin).line)};
+        return;
+      }
+    }
   }
 
   // Nothing is wrong with the item, but it depends on what was not looked at: a file that was not
@@ -271,7 +294,7 @@ class Session::Run {
       if (!session_.is_polymorphic_function(item.expr)) return session_.checked(item.expr)->type;
       return session_.checker.type_of(session_.with_files(item.expr)).or_throw().type;
     });
-    if (!type) errors_.add(type.errors(), item.span);
+    if (!type) add_errors(type.errors(), item);
     if (item.kind != ItemKind::Let) return;
     for (const std::string& name : names_of(item)) {
       undo_.note(name);
