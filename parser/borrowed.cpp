@@ -9,6 +9,7 @@
 
 #include "lang/derivative.h"
 #include "lang/dtype.h"
+#include "lang/op.h"
 #include "parser/borrowed_characters.h"
 #include "parser/borrowed_text.h"
 
@@ -77,14 +78,46 @@ std::optional<Edit> formatted(std::string_view text, std::uint32_t quote) {
                               ours));
 }
 
-// `f'` and `f''`
+// What a name of the text stands for, as far as its binding shows.
+enum class Meaning { Function, Tensor, Unknown };
+Meaning meaning_of(std::string_view text, std::string_view name) {
+  if (lang::OpRegistry::instance().find(name) ||
+      text.find(fmt::format("def {}(", name)) != std::string_view::npos)
+    return Meaning::Function;
+  const std::string binding = fmt::format("let {} = ", name);
+  const std::size_t bound = text.find(binding);
+  const std::string_view value =
+      bound == std::string_view::npos ? "" : text.substr(bound + binding.size());
+  if (value.starts_with("fn ") || value.starts_with("grad(")) return Meaning::Function;
+  const auto is_declared = [&](char before) {
+    return text.find(fmt::format("{}{}: Tensor[", before, name)) != std::string_view::npos;
+  };
+  const bool is_tensor = value.starts_with('[') || is_declared('(') || is_declared(' ');
+  return is_tensor ? Meaning::Tensor : Meaning::Unknown;
+}
+
+// `f'` and `f''` of a function, and `a'` of a matrix.
 std::optional<Edit> derivative(std::string_view text, std::uint32_t quote) {
-  const Piece function = word_before(text, quote);
-  if (function.text.empty() || function.end() != quote) return std::nullopt;
-  std::string ours(function.text);
+  const Piece name = operand_before(text, quote);
+  if (name.text.empty() || name.end() != quote) return std::nullopt;
+  const bool is_value = name.text.back() == ')' || name.text.back() == ']';
+  std::string ours(name.text);
   std::uint32_t end = quote;
   for (; end < text.size() && text[end] == '\''; ++end) ours = fmt::format("grad({})", ours);
-  return replaced(function.begin, end, ours, fmt::format("help: the derivative is `{}`", ours));
+  const bool is_function = end - quote > 1 || text.substr(end).starts_with('(');
+  const Meaning meaning = is_function ? Meaning::Function
+                          : is_value  ? Meaning::Tensor
+                                      : meaning_of(text, name.text);
+  const std::string transposed = fmt::format("transpose({})", without_parentheses(name.text));
+  if (meaning == Meaning::Tensor)
+    return replaced(name.begin, end, transposed,
+                    fmt::format("help: the transposed matrix is `{}`", transposed));
+  const std::string help =
+      meaning == Meaning::Function
+          ? fmt::format("help: the derivative is `{}`", ours)
+          : fmt::format("help: the derivative of a function is `{}`, a matrix transposed `{}`",
+                        ours, transposed);
+  return replaced(name.begin, end, ours, help);
 }
 
 // The operands of a power sign of this size at `sign`, from the first one's beginning to the second
@@ -178,6 +211,26 @@ std::optional<Edit> bare_point(std::string_view text, std::uint32_t point) {
   if (is_digit(before) == is_digit(behind)) return std::nullopt;
   return Edit{"0", is_digit(before) ? point + 1 : point,
               "help: a number has digits on both sides of its point"};
+}
+
+// `a .* b` and `a .^ b` of MATLAB and Julia, with the error at the point.
+std::optional<Edit> pointwise(std::string_view text, std::uint32_t point) {
+  const std::string_view sign = text.substr(point + 1, 1);
+  if (sign == "^") {
+    const auto power = power_at(text, point, 2);
+    if (!power) return std::nullopt;
+    return replaced(power->written.begin, power->written.end(), power->call,
+                    fmt::format("help: the power of each element is `{}`", power->call));
+  }
+  if (sign.empty() || std::string_view("+-*/<>=!").find(sign) == std::string_view::npos)
+    return std::nullopt;
+  const Piece left = operand_before(text, point);
+  const Piece right = operand_after(text, point + 2);
+  const bool is_shown = !left.text.empty() && !right.text.empty() && sign != "=" && sign != "!";
+  return replaced(
+      point, point + 1, "",
+      is_shown ? fmt::format("help: element by element is `{} {} {}`", left.text, sign, right.text)
+               : "help: operators go element by element without a point");
 }
 
 // `: \`let x = 3\``, where that is short enough to be shown.
@@ -289,18 +342,23 @@ std::optional<Edit> arrow(std::string_view text, std::uint32_t sign) {
   return function_of(text, begin, params, sign + 2);
 }
 
+// `x - (e)` of `x -= e`.
+std::string updated(const std::string& value, char sign, const std::string& by) {
+  const bool is_operand = operand_after(by, 0).text.size() == by.size();
+  return sign == '+' || is_operand ? fmt::format("{} {} {}", value, sign, by)
+                                   : fmt::format("{} {} ({})", value, sign, by);
+}
+
 // `x += e`
 std::optional<Edit> update(std::string_view text, std::uint32_t equals) {
   if (equals == 0 || std::string_view("+-*/").find(text[equals - 1]) == std::string_view::npos)
     return std::nullopt;
   const Piece name = word_before(text, equals - 1);
   if (name.text.empty() || is_digit(name.text.front())) return std::nullopt;
-  const char sign = text[equals - 1];
   const std::uint32_t end = expression_end(text, equals + 1, "");
-  std::string by = trimmed(text, equals + 1, end);
-  const bool is_operand = operand_after(by, 0).text.size() == by.size();
-  if (sign != '+' && !is_operand) by = "(" + by + ")";
-  const std::string ours = fmt::format("let {0} = {0} {1} {2}", name.text, sign, by);
+  const std::string ours = fmt::format(
+      "let {} = {}", name.text,
+      updated(std::string(name.text), text[equals - 1], trimmed(text, equals + 1, end)));
   return replaced(name.begin, end, ours,
                   fmt::format("help: a value gets a new binding: `{}`", ours));
 }
@@ -359,23 +417,31 @@ std::optional<Edit> bare_tuple(std::string_view text, std::uint32_t comma) {
   return replaced(begin, end, ours, fmt::format("help: a tuple has parentheses: `{}`", ours));
 }
 
-// `x[i] = e`
-std::optional<Edit> element(std::string_view text, std::uint32_t equals) {
-  const std::uint32_t begin = expression_begin(text, equals);
-  const std::string left = trimmed(text, begin, equals);
+// `x[i] = e` and `x[i] += e`; in a block where more follows, with a binding of the copy.
+void add_element(std::string_view text, std::uint32_t equals, std::vector<Edit>& edits) {
+  const char before = equals > 0 ? text[equals - 1] : '\0';
+  const bool is_update = std::string_view("+-*/").find(before) != std::string_view::npos;
+  const std::uint32_t sign = is_update ? equals - 1 : equals;
+  const std::uint32_t begin = expression_begin(text, sign);
+  const std::string left = trimmed(text, begin, sign);
   const std::size_t open = left.find('[');
-  if (open == 0 || open == std::string::npos || left.back() != ']') return std::nullopt;
+  if (open == 0 || open == std::string::npos || left.back() != ']') return;
   const std::string name = left.substr(0, open);
   const std::string index = left.substr(open + 1, left.size() - open - 2);
   const bool is_plain = name.find_first_of(" ()") == std::string::npos &&
                         index.find_first_of(":[]") == std::string::npos;
-  if (!is_plain) return std::nullopt;
+  if (!is_plain) return;
   const std::uint32_t end = expression_end(text, equals + 1, "");
-  const std::string ours =
-      fmt::format("{} with {{ [{}] = {} }}", name, index, trimmed(text, equals + 1, end));
-  return replaced(
-      begin, end, ours,
-      fmt::format("help: a tensor never changes; a copy with that element is `{}`", ours));
+  std::string value = trimmed(text, equals + 1, end);
+  if (is_update) value = updated(left, before, value);
+  const std::string copy = fmt::format("{} with {{ [{}] = {} }}", name, index, value);
+  const auto add = [&](const std::string& ours) {
+    edits.push_back(replaced(
+        begin, end, ours,
+        fmt::format("help: a tensor never changes; a copy with that element is `{}`", ours)));
+  };
+  if (end < text.size() && text[end] == ';') add(fmt::format("let {} = {}", name, copy));
+  add(copy);
 }
 
 // `p.w = e`
@@ -510,7 +576,10 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
   if (rest.starts_with('*') && before == '*') add(Powers(text, at - 1).edit());
   if (rest.starts_with('^')) add(Powers(text, at).edit());
   if (rest.starts_with('?')) add(choice(text, at));
-  if (rest.starts_with('.')) add(bare_point(text, at));
+  if (rest.starts_with('.')) {
+    add(bare_point(text, at));
+    add(pointwise(text, at));
+  }
   if (rest.starts_with('<') && before == '<') add(shift(text, at, "left_shift"));
   if (rest.starts_with('>') && before == '>') add(shift(text, at, "right_shift"));
   if (rest.starts_with("<=")) add(last_index(text, at));
@@ -538,7 +607,7 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
     const auto written = assignment(text, at, at + 1);
     if (written && written->is_reference) edits.push_back(written->write);
     add(binding(text, at));
-    add(element(text, at));
+    add_element(text, at, edits);
     add(field(text, at));
     if (before == ':') edits.push_back({"", at - 1, "help: a binding is `let x = …`", 1});
     add(update(text, at));
@@ -579,6 +648,8 @@ std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_vi
       "help: a data type is `type Point { Point { x: float32, y: float32 } }`";
   static constexpr std::string_view kCases =
       "help: cases are told apart by `match x { Some(y) => …, None => … }`";
+  static constexpr std::string_view kGuard =
+      "help: a condition stands in the value: `Some(y) => if y > 0 { … } else { … }`";
   static constexpr std::string_view kFailure =
       "help: `assert(False, \"what is wrong\")` ends with an error";
   static constexpr std::array kHelps = {
@@ -587,6 +658,8 @@ std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_vi
       Help{"", "in ", "and the element", "help: an index runs over places: `for i { f(xs[i]) }`"},
       Help{"", "for ", "to close the list",
            "help: a tensor by its elements is `for i { f(xs[i]) }`"},
+      Help{"", "for ", "to close the arguments",
+           "help: a sum over places is `sum i { f(xs[i]) }`, a tensor `for i { f(xs[i]) }`"},
       Help{"", ":", "function's body",
            "help: the value of a function stands behind `=`, or in braces"},
       Help{"struct", "", "", kData},
@@ -605,6 +678,8 @@ std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_vi
       Help{"do", "{", "", "help: a block is `{ …; value }`"},
       Help{"begin", "", "", "help: a block is `{ …; value }`"},
       Help{"try", "{", "", "help: there are no exceptions: an `Option` holds a value or none"},
+      Help{"", "if ", "after the pattern", kGuard},
+      Help{"", "when ", "after the pattern", kGuard},
       Help{"raise", "", "", kFailure},
       Help{"throw", "", "", kFailure},
       Help{"from", "", "", "help: a file is imported as `import \"file.relay\"`"},

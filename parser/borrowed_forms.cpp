@@ -180,16 +180,57 @@ Found lambda_with_arrow(std::string_view text, std::uint32_t begin, std::uint32_
   return function_of(text, begin, names, params + static_cast<std::uint32_t>(arrow) + 2);
 }
 
-// `fn (x) -> x`, whose arrow is taken for that of a result type.
+// `fn (x) => x`, and `fn (x) -> x`, whose arrow is taken for that of a result type.
 Found body_behind_arrow(std::string_view text, std::uint32_t at, bool is_def) {
-  const std::size_t arrow = text.substr(0, at).rfind("->");
+  const std::size_t arrow = text.substr(at).starts_with("=>") ? at : text.substr(0, at).rfind("->");
   if (arrow == std::string_view::npos || arrow < text.substr(0, at).rfind('\n') + 1)
     return std::nullopt;
   const auto from = static_cast<std::uint32_t>(arrow);
   const std::uint32_t end = expression_end(text, from + 2, ",");
-  const std::string ours = fmt::format("{{ {} }}", trimmed(text, from + 2, end));
+  const std::string body = trimmed(text, from + 2, end);
+  const std::string ours =
+      body.starts_with('{') && body.ends_with('}') ? body : fmt::format("{{ {} }}", body);
   const std::string_view what = is_def ? "the body of a function" : "a function's body";
   return replaced(from, end, ours, fmt::format("help: {} stands in braces: `{}`", what, ours));
+}
+
+// `|x, y| e`
+Found lambda_in_bars(std::string_view text, std::uint32_t bar) {
+  const std::string_view line = text.substr(0, text.find('\n', bar));
+  const std::size_t close = line.find('|', bar + 1);
+  if (close == std::string_view::npos) return std::nullopt;
+  const auto end = static_cast<std::uint32_t>(close);
+  const std::string params = trimmed(text, bar + 1, end);
+  const std::uint32_t body = skip_blanks(text, end + 1);
+  if (params.empty()) return std::nullopt;
+  if (!text.substr(body).starts_with('{')) return function_of(text, bar, params, body);
+  const std::string ours = fmt::format("fn ({})", params);
+  return replaced(bar, end + 1, ours, fmt::format("help: a function is `{} {{ … }}`", ours));
+}
+
+// `sum(e for i in range(n))`, `[e for i in range(n)]`, with the error at `for`.
+Found comprehension(std::string_view text, std::uint32_t open, std::uint32_t at) {
+  const Piece index = word_after(text, at + 3);
+  const Piece in = word_after(text, index.end());
+  const std::uint32_t close = expression_end(text, in.end(), ",");
+  const std::string element = trimmed(text, open + 1, at);
+  std::string extent = trimmed(text, in.end(), close);
+  if (extent.starts_with("range(") && extent.ends_with(')'))
+    extent = extent.substr(6, extent.size() - 7);
+  else if (extent.starts_with("0.."))
+    extent = extent.substr(3);
+  else if (extent.find_first_not_of("0123456789") != std::string::npos)
+    return std::nullopt;
+  const Piece function = word_before(text, open);
+  const bool is_list = text[open] == '[';
+  const bool is_reduction = is_any_of(function.text, {"sum", "prod", "max", "min", "any", "all"});
+  if (in.text != "in" || close >= text.size() || text[close] == ',' || extent.empty() ||
+      extent.find_first_of(",=.\n") != std::string::npos || !(is_list || is_reduction))
+    return std::nullopt;
+  const std::string ours = fmt::format("{} {} < {} {{ {} }}", is_list ? "for" : function.text,
+                                       index.text, extent, element);
+  return replaced(is_list ? open : function.begin, close + 1, ours,
+                  fmt::format("help: an index stands in front: `{}`", ours));
 }
 
 // `let rec f(x) = e`, `let f(x) = e`
@@ -306,6 +347,20 @@ constexpr std::array kInfixes = {
     Infix{"|", "", "{0} || {1}", "help: write `{}`; the bits of integers are `bitwise_or`"},
 };
 
+// `a :: b :: Nil`
+std::string list_of(std::string_view text) {
+  std::string list;
+  std::size_t count = 0;
+  for (;; ++count) {
+    const std::uint32_t sign = expression_end(text, 0, ":");
+    const std::string element = trimmed(text, 0, sign);
+    if (!text.substr(sign).starts_with("::"))
+      return list + (element == "[]" ? "Nil" : element) + std::string(count, ')');
+    list += fmt::format("Cons({}, ", element);
+    text.remove_prefix(sign + 2);
+  }
+}
+
 Found infix(std::string_view text, std::uint32_t at, const Infix& form) {
   if (at < form.before.size()) return std::nullopt;
   const auto sign = at - static_cast<std::uint32_t>(form.before.size());
@@ -314,7 +369,8 @@ Found infix(std::string_view text, std::uint32_t at, const Infix& form) {
   const std::uint32_t from = sign + static_cast<std::uint32_t>(form.sign.size());
   const std::uint32_t end = expression_end(text, from, ",");
   const std::string left = trimmed(text, begin, sign);
-  const std::string right = trimmed(text, from, end);
+  std::string right = trimmed(text, from, end);
+  if (form.sign == "::") right = list_of(right);
   if (left.empty() || right.empty()) return std::nullopt;
   if (form.sign == "::" && right.front() == '[') return std::nullopt;  // a tensor is no list
   const std::string ours = fmt::format(fmt::runtime(form.ours), left, right);
@@ -410,6 +466,11 @@ void add_forms(const lang::Diagnostic& error, std::string_view text, std::uint32
   if (says(error, "the branch taken")) add(bare_branches(text, at, false));
   if (says(error, "the other branch")) add(bare_branches(text, at, true));
   if (rest.starts_with('\\')) add(lambda_with_arrow(text, at, at + 1));
+  if (rest.starts_with('|') && (says(error, "an expression") || says(error, "an operand")))
+    add(lambda_in_bars(text, at));
+  if (rest.starts_with("for ") &&
+      (says(error, "to close the arguments") || says(error, "to close the list")))
+    add(comprehension(text, error.labels.front().span.begin, at));
   if (is_any_of(before.text, {"fun", "fn"})) add(lambda_with_arrow(text, before.begin, at));
   if (rest.starts_with(':') && at > 0 && text[at - 1] == ')')
     edits.push_back({" ->", at, "help: the type of the result stands behind `->`", 1});
