@@ -122,6 +122,29 @@ double largest(DType dtype) {
   }
 }
 
+// `0x1F`, `0b101`, `0o17` and `1_000` of other languages, in our digits.
+std::optional<std::string> in_plain_digits(std::string_view text, bool strict) {
+  std::string digits(text);
+  std::erase(digits, '_');
+  const char radix = digits.size() > 2 && digits[0] == '0' ? digits[1] : '\0';
+  const int base = radix == 'x' || radix == 'X'   ? 16
+                   : radix == 'b' || radix == 'B' ? 2
+                   : radix == 'o' || radix == 'O' ? 8
+                                                  : 10;
+  const char* const end = digits.data() + digits.size();
+  if (base == 10) {
+    double value = 0;
+    const auto [stop, error] = std::from_chars(digits.data(), end, value);
+    const bool is_number = error == std::errc() && digits.size() < text.size() &&
+                           (stop == end || dtype_of_suffix({stop, end}, strict));
+    return is_number ? std::optional(digits) : std::nullopt;
+  }
+  std::uint64_t value = 0;
+  const auto [stop, error] = std::from_chars(digits.data() + 2, end, value, base);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return std::to_string(value);
+}
+
 [[noreturn]] void bad_number(std::string_view text, const Parts& parts, bool strict, Span span) {
   lang::Diagnostic diagnostic(DiagnosticKind::BadNumber, fmt::format("`{}` is not a number", text),
                               span);
@@ -134,6 +157,8 @@ double largest(DType dtype) {
   } else if (!parts.suffix.empty() && !dtype_of_suffix(parts.suffix, strict)) {
     diagnostic.message =
         fmt::format("`{}` has the suffix `{}`, which names no dtype", text, parts.suffix);
+    if (const auto plain = in_plain_digits(text, strict))
+      diagnostic.note(fmt::format("help: numbers have decimal digits alone: `{}`", *plain));
   } else if (!parts.suffix.empty()) {
     diagnostic.message = fmt::format("`{}` has the suffix of an integer, but is none", text);
   }

@@ -120,6 +120,9 @@ lang::Expr Resolver::projection(const Node& node) {
   const std::int64_t index = read_digits(tree_.text(place), span(place));
   const auto* known = lang::as<lang::TupleType>(tuple->type);
   const std::size_t size = known ? known->fields.size() : UINT32_MAX;
+  const Syntax of = node.child(0)->kind;
+  const bool is_told = of == Syntax::Number || of == Syntax::Name || of == Syntax::Dotted;
+  if (size == 0 && is_told) return tuple;  // stands where there is no expression
   if (static_cast<std::uint64_t>(index) >= size) {
     if (!known)
       lang::fail(Kind::LiteralOutOfRange, fmt::format("no tuple has a field `{}`", index),
