@@ -2,8 +2,6 @@
 #include <optional>
 #include <set>
 
-#include <fmt/format.h>
-
 #include "lang/memory.h"
 #include "lang/stop.h"
 #include "lang/visit.h"
@@ -249,24 +247,9 @@ class Session::Run {
   }
 
   void add_errors(std::vector<Diagnostic> found, const Item& item) {
-    for (Diagnostic& error : found) help_with_order(error);
+    help_with_order(found, items_,
+                    [&](const std::string& name) { return pending_.contains(name); });
     errors_.add(found, item.span);
-  }
-
-  // What is unknown may be bound further down.
-  void help_with_order(Diagnostic& error) const {
-    if (error.kind != lang::DiagnosticKind::UnknownName) return;
-    for (const Item& item : items_) {
-      if (item.kind != ItemKind::Let) continue;
-      for (const std::string& name : names_of(item)) {
-        if (!pending_.count(name) || error.message.find("`" + name + "`") == std::string::npos)
-          continue;
-        error.notes = {
-            fmt::format("help: `{}` is bound below, at line {}; a `let` stands before what uses it",
-                        name, item.span.source->place(item.span.begin).line)};
-        return;
-      }
-    }
   }
 
   // Nothing is wrong with the item, but it depends on what was not looked at: a file that was not

@@ -40,12 +40,12 @@ std::vector<Diagnostic> TextCheck::errors(KnownItems* known) {
     if (item.expr) pending.push_back(&item);
   }
   std::vector<std::pair<const Item*, lang::Type>> right;
-  // Items that read a binding further down wait for it. What never comes is not checked.
+  // Definitions that read a binding further down wait for it. What never comes is not checked.
   for (std::size_t before = pending.size() + 1; pending.size() < before;) {
     before = pending.size();
     std::erase_if(pending, [&](const Item* item) {
       if (unsound_.contains(item)) return true;
-      if (waits(*item)) return false;
+      if (item->kind == ItemKind::Def && waits(*item)) return false;
       lang::Type type;
       if (known && known->find(*item, type)) {
         if (item->kind == ItemKind::Let) bind(*item, type);
@@ -59,7 +59,10 @@ std::vector<Diagnostic> TextCheck::errors(KnownItems* known) {
       if (checked && item->kind == ItemKind::Let) bind(*item, type);
       if (checked && known) right.emplace_back(item, type);
       if (!checked) {
-        errors.add(checked.errors(), item->span);
+        std::vector<Diagnostic> found = checked.errors();
+        help_with_order(found, reading_.parsed.items,
+                        [&](const std::string& name) { return is_missing(name); });
+        errors.add(found, item->span);
         if (item->kind == ItemKind::Let) bind_open(*item);
       }
       return true;
@@ -135,6 +138,11 @@ bool TextCheck::waits(const Item& item) const {
       work.insert(work.end(), found->second.begin(), found->second.end());
   }
   return false;
+}
+
+bool TextCheck::is_missing(const std::string& name) const {
+  const auto found = defined_.find(name);
+  return found != defined_.end() && missing_.contains(found->second);
 }
 
 void TextCheck::leave_out(const Item& item) {

@@ -43,6 +43,7 @@ class TextCheck {
   void define(const Item& item);
   void note_mentions(const Item& item);
   bool waits(const Item& item) const;
+  bool is_missing(const std::string& name) const;
   void leave_out(const Item& item);
   lang::Type check(const Item& item);
   void bind_open(const Item& item);

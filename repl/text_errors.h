@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "lang/diagnostic.h"
+#include "parser/parse.h"
 
 namespace relay::repl {
 
@@ -26,5 +28,9 @@ class TextErrors {
   std::set<std::tuple<const lang::Source*, std::uint32_t, std::uint32_t, std::string>> seen_;
   bool is_stopped_ = false;
 };
+
+// What is unknown may be bound further down, by one of `items` that has no value yet: says where.
+void help_with_order(std::vector<lang::Diagnostic>& errors, const std::vector<parser::Item>& items,
+                     const std::function<bool(const std::string&)>& is_pending);
 
 }  // namespace relay::repl
