@@ -80,16 +80,16 @@ bool demands_float(const Type& type, Solver& solver) {
 }
 
 // A number without a suffix that cannot be what its place demands: what `other`, a value, has, or
-// what `labels` tell of.
+// what `place` tells of.
 std::optional<Diagnostic> explain_literal(const Literal& literal, DType demanded, Span other,
                                           const std::string& demanded_text,
-                                          const std::vector<Label>& labels = {}) {
+                                          const Mismatch* place = nullptr) {
   const auto label_demand = [&](Diagnostic& diagnostic) {
     if (other) {
       diagnostic.label(other, fmt::format("`{}`", demanded_text));
       return;
     }
-    for (const Label& label : labels) {
+    for (const Label& label : place ? place->labels : std::vector<Label>()) {
       if (label.span) diagnostic.label(label.span, label.text);
     }
   };
@@ -116,10 +116,12 @@ std::optional<Diagnostic> explain_literal(const Literal& literal, DType demanded
   label_demand(diagnostic);
   const bool is_whole = !literal.elements && literal.real == std::floor(literal.real) &&
                         std::fabs(literal.real) < 1e15;
+  // Where nobody says what it is for, it may be no code, as an argument of the command line.
+  const bool is_code = place && !(place->subject.empty() && place->labels.empty());
   if (other) {
     diagnostic.note(fmt::format("help: `cast({}, dtype=\"float32\")` makes the other side a float",
                                 quote(other, "...")));
-  } else if (!is_whole) {
+  } else if (!is_whole && is_code) {
     diagnostic.note(
         fmt::format("help: `cast({}, dtype=\"{}\")` has that dtype", text, name_of(demanded)));
   }
@@ -164,7 +166,7 @@ Failure explain_mismatch(Failure failure, const Mismatch& mismatch, Solver& solv
     std::optional<DType> demanded = known_dtype(expected);
     if (literal && demanded) {
       if (auto diagnostic = explain_literal(*literal, *demanded, mismatch.other,
-                                            to_string(expected), mismatch.labels)) {
+                                            to_string(expected), &mismatch)) {
         return Failure(std::move(*diagnostic));
       }
     }
