@@ -680,6 +680,7 @@ std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_vi
       Help{"try", "{", "", "help: there are no exceptions: an `Option` holds a value or none"},
       Help{"", "if ", "after the pattern", kGuard},
       Help{"", "when ", "after the pattern", kGuard},
+      Help{"", "|", "after the pattern", "help: each pattern has a case of its own"},
       Help{"raise", "", "", kFailure},
       Help{"throw", "", "", kFailure},
       Help{"from", "", "", "help: a file is imported as `import \"file.relay\"`"},

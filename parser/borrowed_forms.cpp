@@ -466,7 +466,7 @@ void add_forms(const lang::Diagnostic& error, std::string_view text, std::uint32
   if (says(error, "the branch taken")) add(bare_branches(text, at, false));
   if (says(error, "the other branch")) add(bare_branches(text, at, true));
   if (rest.starts_with('\\')) add(lambda_with_arrow(text, at, at + 1));
-  if (rest.starts_with('|') && (says(error, "an expression") || says(error, "an operand")))
+  if (rest.starts_with('|') && (says(error, "an expression") || says(error, "a function after")))
     add(lambda_in_bars(text, at));
   if (rest.starts_with("for ") &&
       (says(error, "to close the arguments") || says(error, "to close the list")))
