@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lang/op.h"
 #include "lang/schedule.h"
 #include "lang/visit.h"
 
@@ -84,6 +85,18 @@ class NestFinder {
 
 namespace {
 
+// The tensor of a nest that an unknown name may stand for.
+void help_with_tensor(Diagnostic& unknown, const ScheduleStep& step,
+                      const std::vector<ScheduledNest>& nests) {
+  std::vector<std::string> names;
+  for (const ScheduledNest& nest : nests) {
+    if (!nest.made().empty()) names.push_back(nest.made());
+  }
+  const auto close =
+      step.args.empty() ? std::vector<std::string>() : closest_names(step.args[0].text, names);
+  if (!close.empty()) unknown.note(fmt::format("help: did you mean `{}`?", close.front()));
+}
+
 // Where a nest is computed in the steps of a loop: has another nest that as its outermost one?
 std::optional<Diagnostic> check_place(const ScheduledNest& nest,
                                       const std::vector<ScheduledNest>& nests,
@@ -139,7 +152,11 @@ std::optional<Diagnostic> apply_schedule(const ScheduleSteps& steps,
           .note("help: give the indices names of their own");
     }
     ScheduledNest& nest = fitting.empty() ? nests.front() : *fitting.front();
-    if (auto refusal = nest.apply(step, who)) return refusal;
+    if (auto refusal = nest.apply(step, who)) {
+      const bool is_unknown = refusal->kind == DiagnosticKind::UnknownName && fitting.empty();
+      if (is_unknown && refusal->notes.empty()) help_with_tensor(*refusal, step, nests);
+      return refusal;
+    }
   }
   for (const ScheduledNest& nest : nests) {
     if (auto refusal = nest.check()) return refusal;
