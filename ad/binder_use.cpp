@@ -7,7 +7,6 @@ namespace relay::ad {
 
 using lang::as;
 using lang::Expr;
-using lang::ExprKind;
 using lang::IndexBinder;
 
 namespace {

@@ -158,7 +158,8 @@ class BandSearch {
   };
 
   // Makes the last band's rows those of the launch where it has fewer.
-  bool joins(std::int64_t rows, std::map<std::int32_t, RowWalk> walks, const Launch& launch) {
+  bool joins(std::int64_t rows, const std::map<std::int32_t, RowWalk>& walks,
+             const Launch& launch) {
     if (bands_.empty() || touched_.empty()) return false;
     Band& band = bands_.back();
     const std::int64_t fewer = std::min(rows, band.rows);
@@ -166,8 +167,8 @@ class BandSearch {
     const std::int64_t joined = band.rows / fewer;
     if (joined > 1 && joined * band.row_bytes > kBandPartBytes) return false;
     bool meets = false;
-    for (auto& [buffer, walk] : walks) {
-      walk = together(walk, rows / fewer);
+    for (const auto& [buffer, own] : walks) {
+      const RowWalk walk = together(own, rows / fewer);
       const auto touched = touched_.find(buffer);
       meets =
           meets || (touched != touched_.end() && touched->second.walk.is_in_row && walk.is_in_row);

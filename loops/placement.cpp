@@ -86,7 +86,7 @@ std::map<TensorId, TensorId> find_hosts(const GroupSchedule& schedule, const Sta
       const auto behind = hosts.find(reader);
       if (reading && reading->loops().front().name == loop) {
         found.insert(reader);
-      } else if (behind != hosts.end() && reading->computed_at()->text == loop) {
+      } else if (reading && behind != hosts.end() && reading->computed_at()->text == loop) {
         found.insert(behind->second);
       } else {
         found.insert(-1);

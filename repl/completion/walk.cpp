@@ -174,9 +174,11 @@ void Walk::open_paren(std::size_t i, Frame& inside) {
   Frame& frame = top();
   inside.closer = ')';
   const bool follows = ends_operand(i) && !token(i).first_on_line;
-  if (frame.role == Role::TypeArgs && i == frame.part && frame.callee == "Tensor") {
-    inside.role = Role::Dims;
-  } else if (frame.role == Role::Dims) {
+  const bool begins_shape =
+      frame.role == Role::TypeArgs && i == frame.part && frame.callee == "Tensor";
+  const bool is_scattered =
+      frame.construct == Construct::For && i > 1 && token(i - 2).is("scatter");
+  if (begins_shape || frame.role == Role::Dims) {
     inside.role = Role::Dims;
   } else if (frame.in_type || frame.role == Role::Constructors) {
     inside.role = Role::TypeGroup;
@@ -186,11 +188,9 @@ void Walk::open_paren(std::size_t i, Frame& inside) {
     inside.role = Role::Params;
   } else if (in_pattern(frame)) {
     inside.role = Role::Pattern;
-  } else if (frame.construct == Construct::For && i > 1 && token(i - 2).is("scatter")) {
-    inside.role = Role::Group;
-  } else if (follows && frame.role == Role::Top && is_at(frame.part, "import")) {
+  } else if (!is_scattered && follows && frame.role == Role::Top && is_at(frame.part, "import")) {
     inside.role = Role::Names;
-  } else if (follows) {
+  } else if (!is_scattered && follows) {
     inside.role = Role::Call;
     inside.callee = dotted_before(i);
     std::size_t first = i;
