@@ -10,10 +10,9 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
-#include "repl/session.h"
 #include "tests/support/property.h"
 #include "tests/support/random.h"
-#include "tests/support/value_bits.h"
+#include "tests/support/schedule_check.h"
 
 namespace relay::tests {
 namespace {
@@ -131,58 +130,13 @@ class Pipeline {
   std::string schedule_;
 };
 
-std::optional<lang::Value> value_of(repl::Session& session, const std::string& text,
-                                    const std::string& call, std::string& why) {
-  const auto errors = session.run("<program>", text, nullptr, parser::Notation::Light);
-  if (!errors.empty()) {
-    why = rendered(errors);
-    return std::nullopt;
-  }
-  auto value = session.evaluate(call);
-  if (value) return *value;
-  why = is_unsupported(value.errors()) ? "" : rendered(value.errors());
-  return std::nullopt;
-}
-
 TEST_CASE("where a schedule has tensors computed changes no bit") {
-  repl::SessionOptions options;
-  options.kernels = repl::LibraryKernels::Off;
-  options.verify = true;
-  options.jit = interp::JitMode::Off;
-  repl::Session plain(options);
-  repl::Session lanes(options);
-  options.jit = interp::JitMode::Always;
-  repl::Session native(options);
+  ScheduleCheck check("where a schedule has tensors computed changes no bit");
   std::size_t refused = 0;
   const auto all = seeds(kPipelines);
   for (const std::uint64_t seed : all) {
     const Pipeline drawn(seed);
-    const std::string scheduled = drawn.text() + "schedule f { " + drawn.schedule() + "}\n";
-    const std::string shown =
-        scheduled + drawn.call() + "\n" +
-        replay_test(seed, "where a schedule has tensors computed changes no bit");
-    std::string why;
-    const auto expected = value_of(plain, drawn.text(), drawn.call(), why);
-    if (!expected) {
-      FAIL_CHECK(shown << "\nwithout a schedule: " << why);
-      continue;
-    }
-    for (repl::Session* session : {&lanes, &native}) {
-      why.clear();
-      const auto found = value_of(*session, scheduled, drawn.call(), why);
-      if (!found && why.empty()) {
-        ++refused;
-        break;
-      }
-      const char* const tier = session == &lanes ? "on lanes" : "in native code";
-      if (!found) {
-        FAIL_CHECK(shown << "\n" << tier << ": " << why);
-      } else if (!same_bits(*expected, *found)) {
-        FAIL_CHECK(shown << "\n"
-                         << tier << ": " << lang::to_string(*found) << "\nfor "
-                         << lang::to_string(*expected));
-      }
-    }
+    if (!check.run(seed, drawn.text(), drawn.schedule(), drawn.call())) ++refused;
   }
   INFO(refused << " of " << all.size() << " were refused");
   CHECK(refused * 2 <= all.size());

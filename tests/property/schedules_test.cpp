@@ -8,10 +8,9 @@
 #include <fmt/format.h>
 
 #include "lang/schedule.h"
-#include "repl/session.h"
 #include "tests/support/property.h"
 #include "tests/support/random.h"
-#include "tests/support/value_bits.h"
+#include "tests/support/schedule_check.h"
 
 namespace relay::tests {
 namespace {
@@ -318,61 +317,15 @@ Case random_case(std::uint64_t seed) {
   return made;
 }
 
-std::optional<lang::Value> value_of(repl::Session& session, const std::string& text,
-                                    const std::string& call, std::string& why) {
-  const auto errors = session.run("<program>", text, nullptr, parser::Notation::Light);
-  if (!errors.empty()) {
-    why = rendered(errors);
-    return std::nullopt;
-  }
-  auto value = session.evaluate(call);
-  if (value) return *value;
-  why = is_unsupported(value.errors()) ? "" : rendered(value.errors());
-  return std::nullopt;
-}
-
 TEST_CASE("schedules keep every bit in both tiers") {
-  repl::SessionOptions options;
-  options.kernels = repl::LibraryKernels::Off;
-  options.verify = true;
-  options.jit = interp::JitMode::Off;
-  repl::Session plain(options);
-  repl::Session lanes(options);
-  options.jit = interp::JitMode::Always;
-  repl::Session native(options);
+  ScheduleCheck check("schedules keep every bit in both tiers");
   std::size_t refused = 0;
   std::size_t unchanged = 0;
   const auto all = seeds(kSchedules);
   for (const std::uint64_t seed : all) {
     const Case drawn = random_case(seed);
     if (drawn.schedule.empty()) ++unchanged;
-    const std::string shown = drawn.lets + drawn.text + "schedule f { " + drawn.schedule + " }\n" +
-                              drawn.call + "\n" +
-                              replay_test(seed, "schedules keep every bit in both tiers");
-    std::string why;
-    const auto expected = value_of(plain, drawn.lets + drawn.text, drawn.call, why);
-    if (!expected) {
-      FAIL_CHECK(shown << "\nwithout a schedule: " << why);
-      continue;
-    }
-    const std::string scheduled =
-        drawn.lets + drawn.text + "schedule f { " + drawn.schedule + " }\n";
-    for (repl::Session* session : {&lanes, &native}) {
-      why.clear();
-      const auto found = value_of(*session, scheduled, drawn.call, why);
-      if (!found && why.empty()) {
-        ++refused;
-        break;
-      }
-      const char* const tier = session == &lanes ? "on lanes" : "in native code";
-      if (!found) {
-        FAIL_CHECK(shown << "\n" << tier << ": " << why);
-      } else if (!same_bits(*expected, *found)) {
-        FAIL_CHECK(shown << "\n"
-                         << tier << ": " << lang::to_string(*found) << "\nfor "
-                         << lang::to_string(*expected));
-      }
-    }
+    if (!check.run(seed, drawn.lets + drawn.text, drawn.schedule, drawn.call)) ++refused;
   }
   CHECK(refused * 5 <= all.size());
   CHECK(unchanged * 4 <= all.size());
