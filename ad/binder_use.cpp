@@ -9,16 +9,12 @@ using lang::as;
 using lang::Expr;
 using lang::IndexBinder;
 
-namespace {
-
 const std::vector<IndexBinder>* binders_of(const Expr& node) {
   if (const auto* comprehension = as<lang::Comprehension>(node)) return &comprehension->binders;
   if (const auto* reduction = as<lang::Reduction>(node)) return &reduction->binders;
   if (const auto* scatter = as<lang::ScatterReduce>(node)) return &scatter->binders;
   return nullptr;
 }
-
-}  // namespace
 
 BinderUse::BinderUse(const Expr& form) {
   constexpr std::size_t kMost = 64;

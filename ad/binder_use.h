@@ -8,6 +8,9 @@
 
 namespace relay::ad {
 
+// Those of a comprehension, a reduction or a scatter; null for another node.
+const std::vector<lang::IndexBinder>* binders_of(const lang::Expr& node);
+
 // Which of its binders each part of index notation depends on. `form` lives as long as this. Cost:
 // linear in its graph.
 class BinderUse {

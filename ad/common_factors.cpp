@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ad/binder_use.h"
@@ -45,7 +46,7 @@ class CommonFactors final : public lang::Rewriter {
         ++owners_[child.get()];
         has_float = has_float || reads_.contains(child.get());
       });
-      if (has_float) reads_.emplace(node.get(), true);
+      if (has_float) reads_.insert(node.get());
     });
   }
 
@@ -116,7 +117,7 @@ class CommonFactors final : public lang::Rewriter {
 
   BinderUse use_;
   std::unordered_map<const ExprNode*, int> owners_;
-  std::unordered_map<const ExprNode*, bool> reads_;  // those that read floats
+  std::unordered_set<const ExprNode*> reads_;  // those that read floats
 };
 
 // Of parts that are the same at many points, equal ones become one. Others stay apart: what two

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "ad/binder_use.h"
 #include "ad/conditions.h"
 #include "ad/linear_index.h"
 #include "ad/needed_where.h"
@@ -173,12 +174,9 @@ class SliceSearch {
                           [&](const VariableRef& variable) { inside_.insert(variable.get()); });
     if (const auto* let = as<lang::Let>(node))
       definitions_.emplace(let->variable.get(), let->value);
-    if (const auto* comprehension = as<lang::Comprehension>(node)) note(comprehension->binders);
-    if (const auto* reduction = as<lang::Reduction>(node)) note(reduction->binders);
-    if (const auto* scatter = as<lang::ScatterReduce>(node)) note(scatter->binders);
-  }
-  void note(const std::vector<lang::IndexBinder>& binders) {
-    for (const lang::IndexBinder& binder : binders)
+    const auto* binders = binders_of(node);
+    if (!binders) return;
+    for (const lang::IndexBinder& binder : *binders)
       extents_.emplace(binder.variable.get(), binder.extent);
   }
 

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "ad/binder_use.h"
 #include "ad/conditions.h"
 #include "ad/linear_index.h"
 #include "lang/build.h"
@@ -28,14 +29,11 @@ class BinderExtents {
  public:
   BinderExtents(const Expr& form, PrimalCode primal) : has_run_(primal == PrimalCode::HasRun) {
     if (!has_run_) return;
-    const auto note = [&](const std::vector<lang::IndexBinder>& binders) {
-      for (const lang::IndexBinder& binder : binders)
-        extents_.emplace(binder.variable.get(), binder.extent);
-    };
     lang::visit_post_order(form, [&](const Expr& node) {
-      if (const auto* comprehension = as<lang::Comprehension>(node)) note(comprehension->binders);
-      if (const auto* reduction = as<lang::Reduction>(node)) note(reduction->binders);
-      if (const auto* scatter = as<lang::ScatterReduce>(node)) note(scatter->binders);
+      const auto* binders = binders_of(node);
+      if (!binders) return;
+      for (const lang::IndexBinder& binder : *binders)
+        extents_.emplace(binder.variable.get(), binder.extent);
     });
   }
 
@@ -220,16 +218,13 @@ bool is_arithmetic_node(const Expr& expr, const Expr& root) {
 bool has_fixed_extents(const Expr& form) {
   std::unordered_set<const lang::Variable*> indices;
   std::vector<Expr> extents;
-  const auto note = [&](const std::vector<lang::IndexBinder>& binders) {
-    for (const lang::IndexBinder& binder : binders) {
+  lang::visit_post_order(form, [&](const Expr& node) {
+    const auto* binders = binders_of(node);
+    if (!binders) return;
+    for (const lang::IndexBinder& binder : *binders) {
       indices.insert(binder.variable.get());
       if (binder.extent->kind != ExprKind::Constant) extents.push_back(binder.extent);
     }
-  };
-  lang::visit_post_order(form, [&](const Expr& node) {
-    if (const auto* comprehension = as<lang::Comprehension>(node)) note(comprehension->binders);
-    if (const auto* reduction = as<lang::Reduction>(node)) note(reduction->binders);
-    if (const auto* scatter = as<lang::ScatterReduce>(node)) note(scatter->binders);
   });
   return std::none_of(extents.begin(), extents.end(), [&](const Expr& extent) {
     const auto free = lang::free_variables(extent);
