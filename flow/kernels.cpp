@@ -5,6 +5,7 @@
 #include "flow/lowerer.h"
 #include "lang/lowerable.h"
 #include "loops/stages.h"
+#include "loops/windows.h"
 
 // Index notation and operators on tensors of constant extents become kernels of the function
 // itself: they begin at no cost, and are compiled for these extents.
@@ -52,9 +53,7 @@ bool makes_results(const loops::LoweredGroup& group, std::size_t first_made) {
 // How many instructions a group of short kernels has; nothing where it is another.
 std::optional<std::size_t> short_size(const loops::LoweredGroup& group) {
   std::size_t instructions = 0;
-  for (const loops::MadeTensor& tensor : group.made) {
-    if (tensor.window > 0) return std::nullopt;
-  }
+  if (loops::has_windows(group)) return std::nullopt;
   for (const loops::Launch& launch : group.launches) {
     if (launch.whole || launch.library || launch.kernel.polls) return std::nullopt;
     for (const loops::Region& region : launch.kernel.regions) instructions += region.code.size();

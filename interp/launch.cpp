@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "interp/deal.h"
 #include "interp/order.h"
 #include "interp/out_of_range.h"
 #include "interp/range_runner.h"
@@ -395,24 +396,11 @@ class GroupRunner {
     const std::int64_t parts =
         std::max<std::int64_t>((band.rows + rows_each - 1) / rows_each, threads);
     const std::vector<Range> ranges = split_evenly(band, parts);
-    std::atomic<std::size_t> next = 0;
-    std::atomic<bool> stops = false;  // nothing else ends a launch of a band
-    const auto work = [&](int) {
-      for (std::size_t i = next++; i < ranges.size() && !stops; i = next++) {
-        if (lang::is_stopping()) stops = true;
-        for (const RowStep& step : steps) {
-          if (!stops && !step(ranges[i])) stops = true;
-        }
-      }
-    };
-    if (threads == 1) {
-      work(0);
-    } else {
-      WorkerPool::instance().run(threads, std::cref(work));
-    }
-    if (!stops) return;
-    RELAY_CHECK(lang::is_stopping(), "a launch of a band ends early only where it is told to");
-    lang::fail_stopped();
+    deal(threads, static_cast<std::int64_t>(ranges.size()), [&](int, std::int64_t i) {
+      return std::all_of(steps.begin(), steps.end(), [&](const RowStep& step) {
+        return !lang::is_stopping() && step(ranges[static_cast<std::size_t>(i)]);
+      });
+    });
   }
 
   const loops::LoweredGroup& group_;

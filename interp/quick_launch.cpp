@@ -7,6 +7,7 @@
 #include "interp/launch.h"
 #include "lang/stop.h"
 #include "loops/stages.h"
+#include "loops/windows.h"
 
 namespace relay::interp {
 
@@ -36,7 +37,8 @@ std::unique_ptr<const QuickLaunch> QuickLaunch::of(const loops::LoweredGroup& gr
   const auto* tuple = lang::as<lang::TupleType>(result);
   const bool is_flat = tuple ? tuple->fields.size() == group.results.size() : true;
   if (group.launches.empty() || group.launches.size() > kMostLaunches ||
-      group.made.size() > kMostMade || first_made + group.made.size() > kMostBuffers || !is_flat)
+      group.made.size() > kMostMade || first_made + group.made.size() > kMostBuffers || !is_flat ||
+      loops::has_windows(group))
     return nullptr;
   for (std::size_t i = 0; i < group.launches.size(); ++i) {
     const loops::Launch& launch = group.launches[i];
@@ -50,9 +52,6 @@ std::unique_ptr<const QuickLaunch> QuickLaunch::of(const loops::LoweredGroup& gr
   }
   for (const loops::ResultLeaf& leaf : group.results) {
     if (!is_made(leaf, group, first_made)) return nullptr;
-  }
-  for (const loops::MadeTensor& tensor : group.made) {
-    if (tensor.window > 0) return nullptr;
   }
   return std::unique_ptr<const QuickLaunch>(new QuickLaunch(group, args, native, result));
 }

@@ -1,12 +1,10 @@
 #include "interp/window_band.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
-#include <functional>
 
+#include "interp/deal.h"
 #include "interp/range_runner.h"
-#include "interp/worker_pool.h"
 #include "lang/stop.h"
 #include "loops/windows.h"
 
@@ -31,23 +29,11 @@ class WindowBand {
     std::vector<Worker> workers;
     for (std::int64_t i = 0; i < std::clamp<std::int64_t>(threads, 1, steps); ++i)
       workers.push_back(make_worker(i == 0));
-    std::atomic<std::int64_t> next = 0;
-    std::atomic<bool> stops = false;  // nothing else ends a launch of a band
-    const auto work = [&](int number) {
-      Worker& worker = workers[static_cast<std::size_t>(number)];
-      for (std::int64_t i = next++; i < steps && !stops; i = next++) {
-        const std::int64_t begin = i * band_.step;
-        if (!step(worker, {begin, std::min(begin + band_.step, band_.rows)})) stops = true;
-      }
-    };
-    if (workers.size() == 1) {
-      work(0);
-    } else {
-      WorkerPool::instance().run(static_cast<int>(workers.size()), std::cref(work));
-    }
-    if (!stops) return;
-    RELAY_CHECK(lang::is_stopping(), "a launch of a band ends early only where it is told to");
-    lang::fail_stopped();
+    deal(static_cast<int>(workers.size()), steps, [&](int number, std::int64_t i) {
+      const std::int64_t begin = i * band_.step;
+      return step(workers[static_cast<std::size_t>(number)],
+                  {begin, std::min(begin + band_.step, band_.rows)});
+    });
   }
 
  private:

@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "lang/dtype.h"
+#include "loops/address_walk.h"
 #include "loops/launch_sizes.h"
 
 namespace relay::loops {
@@ -16,13 +16,7 @@ namespace {
 
 class LaunchRows {
  public:
-  explicit LaunchRows(const Launch& launch) : launch_(launch) {
-    for (const Region& region : launch.kernel.regions) {
-      for (const Instruction& instruction : region.code) {
-        if (instruction.code == Code::Axis) axes_[instruction.id] = instruction.axis;
-      }
-    }
-  }
+  explicit LaunchRows(const Launch& launch) : launch_(launch), addresses_(launch) {}
 
   // By buffer of the group; nothing where the launch cannot be in a band.
   std::optional<std::map<std::int32_t, RowWalk>> walks() {
@@ -69,24 +63,12 @@ class LaunchRows {
   }
 
   void add(std::int32_t buffer, const Address& address) {
+    const AddressWalk reached = addresses_.of(address);
     RowWalk walk;
-    std::int64_t low = number_of(address.offset, launch_);
-    std::int64_t high = low;
-    for (const AddressTerm& term : address.terms) {
-      const std::int64_t stride = number_of(term.stride, launch_);
-      const auto axis = axes_.find(term.index);
-      if (axis == axes_.end()) {
-        walk.is_in_row = false;
-      } else if (axis->second == 0) {
-        walk.stride += stride;
-      } else {
-        const auto number = static_cast<std::size_t>(axis->second);
-        const std::int64_t extent = number_of(launch_.kernel.extents[number], launch_);
-        (stride < 0 ? low : high) += stride * std::max<std::int64_t>(extent - 1, 0);
-      }
-    }
-    walk.is_in_row = walk.is_in_row && low >= 0 && high < walk.stride;
-    walk.extent = high - low + 1;
+    walk.stride = reached.stride;
+    walk.is_in_row =
+        walk.is_in_row && reached.is_affine && reached.low >= 0 && reached.high < reached.stride;
+    walk.extent = reached.high - reached.low + 1;
     note(buffer, walk);
   }
 
@@ -100,7 +82,7 @@ class LaunchRows {
   }
 
   const Launch& launch_;
-  std::unordered_map<ValueId, std::int32_t> axes_;
+  AddressWalks addresses_;
   std::map<std::int32_t, RowWalk> walks_;
   std::int64_t count_ = 1;
 };

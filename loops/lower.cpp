@@ -23,8 +23,7 @@ namespace relay::loops {
 
 namespace {
 
-constexpr std::int64_t kFewestPoints = 1024;  // below, a copy costs no more than further kernels
-constexpr std::int64_t kOrderCost = 60;       // scalar operations for an element, about
+constexpr std::int64_t kOrderCost = 60;  // scalar operations for an element, about
 
 class Lowerer {
  public:
@@ -239,7 +238,7 @@ class Lowerer {
   void read_before(const std::vector<TensorId>& made, const std::vector<TensorId>& reads) {
     for (const TensorId read : reads) {
       const TensorDef& from = stages_.tensors[static_cast<std::size_t>(read)];
-      if (from.kind != TensorKind::Argument || count_of(from.shape) < kFewestPoints) continue;
+      if (from.kind != TensorKind::Argument || count_of(from.shape) < kFewestInPlace) continue;
       const bool may_take = std::any_of(made.begin(), made.end(), [&](TensorId each) {
         const TensorDef& to = stages_.tensors[static_cast<std::size_t>(each)];
         return to.shape == from.shape && to.dtype == from.dtype;
@@ -480,7 +479,6 @@ class Lowerer {
       return;
     }
     launch.is_scheduled = true;
-    launch.kernel.polls = launch.cost / rows > kSliceCost;
     guests.push_back({std::move(launch), &schedule});
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,17 +22,10 @@ bool is_result(const Stages& stages, TensorId id) {
 // Adds `places` for each read in the body of a tensor to what is read.
 void count_places(const Stages& stages, const TensorDef& def, double places,
                   std::vector<double>& counts) {
-  std::set<NodeId> seen;
-  std::vector<NodeId> open = def.indices;
-  if (def.body >= 0) open.push_back(def.body);
-  while (!open.empty()) {
-    const NodeId id = open.back();
-    open.pop_back();
-    if (!seen.insert(id).second) continue;
-    const Node& node = stages.nodes[static_cast<std::size_t>(id)];
-    if (node.kind == NodeKind::Read) counts[static_cast<std::size_t>(node.ref)] += places;
-    for (const NodeId arg : stages.args(node)) open.push_back(arg);
-  }
+  std::vector<NodeId> roots = def.indices;
+  if (def.body >= 0) roots.push_back(def.body);
+  for (const NodeId read : reads_of(stages, std::move(roots)))
+    counts[static_cast<std::size_t>(stages.nodes[static_cast<std::size_t>(read)].ref)] += places;
 }
 
 void check_inlined(const GroupSchedule& schedule, const Stages& stages,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,6 +12,22 @@
 #include "loops/reduce_op.h"
 
 namespace relay::loops {
+
+std::vector<NodeId> reads_of(const Stages& stages, std::vector<NodeId> roots) {
+  std::vector<NodeId> reads;
+  std::set<NodeId> seen;
+  std::vector<NodeId> left = std::move(roots);
+  while (!left.empty()) {
+    const NodeId id = left.back();
+    left.pop_back();
+    if (!seen.insert(id).second) continue;
+    const Node& node = stages.nodes[static_cast<std::size_t>(id)];
+    if (node.kind == NodeKind::Read) reads.push_back(id);
+    const auto args = stages.args(node);
+    left.insert(left.end(), args.begin(), args.end());
+  }
+  return reads;
+}
 
 std::int64_t count_of(std::span<const std::int64_t> shape) {
   // No element has more than 8 bytes.

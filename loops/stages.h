@@ -100,6 +100,9 @@ struct Stages {
   }
 };
 
+// The reads in these nodes and below, each once.
+std::vector<NodeId> reads_of(const Stages& stages, std::vector<NodeId> roots);
+
 // Elements of a shape, points of a loop. Fails with OutOfMemory, and Unsupported, where bytes of
 // them, and their number, are beyond int64.
 std::int64_t count_of(std::span<const std::int64_t> shape);

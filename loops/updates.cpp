@@ -12,8 +12,7 @@ namespace relay::loops {
 
 namespace {
 
-constexpr std::int64_t kFewestPoints = 1024;  // below, a copy costs no more than further kernels
-constexpr std::int64_t kPointsOfSlices = 8;   // for each point of a slice, at least
+constexpr std::int64_t kPointsOfSlices = 8;  // for each point of a slice, at least
 
 class UpdateSearch {
  public:
@@ -38,30 +37,14 @@ class UpdateSearch {
 
   bool is_candidate(TensorId id) const {
     const TensorDef& def = tensor(id);
-    return def.kind == TensorKind::Map && count_of(def.shape) >= kFewestPoints &&
+    return def.kind == TensorKind::Map && count_of(def.shape) >= kFewestInPlace &&
            choice_.storage[static_cast<std::size_t>(id)] == Storage::Stored &&
            !choice_.library.contains(id);
   }
 
-  // The reads in what defines a tensor.
-  std::vector<NodeId> reads_of(NodeId root) const {
-    std::vector<NodeId> reads;
-    std::set<NodeId> seen;
-    std::vector<NodeId> left = {root};
-    while (!left.empty()) {
-      const NodeId id = left.back();
-      left.pop_back();
-      if (!seen.insert(id).second) continue;
-      if (node(id).kind == NodeKind::Read) reads.push_back(id);
-      const auto args = stages_.args(node(id));
-      left.insert(left.end(), args.begin(), args.end());
-    }
-    return reads;
-  }
-
   void examine(TensorId result) {
     std::map<TensorId, std::vector<NodeId>> by_argument;
-    for (const NodeId read : reads_of(tensor(result).body)) {
+    for (const NodeId read : reads_of(stages_, {tensor(result).body})) {
       if (tensor(node(read).ref).kind == TensorKind::Argument)
         by_argument[node(read).ref].push_back(read);
     }
@@ -111,11 +94,9 @@ class UpdateSearch {
       if (id == result || choice_.storage[at] == Storage::Nowhere) continue;
       if (def.init == argument) return true;
       if (def.body < 0 || (choice_.storage[at] == Storage::Stored && id < result)) continue;
-      std::vector<NodeId> reads = reads_of(def.body);
-      for (const NodeId index : def.indices) {
-        const auto more = reads_of(index);
-        reads.insert(reads.end(), more.begin(), more.end());
-      }
+      std::vector<NodeId> roots = def.indices;
+      roots.push_back(def.body);
+      const std::vector<NodeId> reads = reads_of(stages_, std::move(roots));
       if (std::any_of(reads.begin(), reads.end(),
                       [&](NodeId read) { return node(read).ref == argument; }))
         return true;

@@ -8,6 +8,10 @@
 
 namespace relay::loops {
 
+// Points of a tensor, below which a copy costs no more than the further kernels that it takes to
+// change it in place.
+inline constexpr std::int64_t kFewestInPlace = 1024;
+
 // A read that a tensor's kernel finds in a copy: element [vars] of `slice`.
 struct SliceRead {
   NodeId read = -1;

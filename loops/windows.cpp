@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <unordered_map>
 #include <utility>
 
+#include "loops/address_walk.h"
 #include "loops/launch_sizes.h"
 #include "loops/stages.h"
 
@@ -16,13 +16,7 @@ std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - (a % b <
 
 class WindowReads {
  public:
-  explicit WindowReads(const Launch& launch) : launch_(launch) {
-    for (const Region& region : launch.kernel.regions) {
-      for (const Instruction& instruction : region.code) {
-        if (instruction.code == Code::Axis) axes_[instruction.id] = instruction.axis;
-      }
-    }
-  }
+  explicit WindowReads(const Launch& launch) : launch_(launch), addresses_(launch) {}
 
   // Of what is read from the group's buffer; not is_known where an index is computed. No read: low
   // is above high.
@@ -36,7 +30,7 @@ class WindowReads {
       for (const Instruction& each : region.code) {
         if (each.code != Code::Load && each.code != Code::ScalarInput) continue;
         if (launch_.buffers[static_cast<std::size_t>(each.buffer)] != buffer) continue;
-        if (each.code == Code::ScalarInput || !add(each.address, found.read))
+        if (each.code == Code::ScalarInput || !add(addresses_.of(each.address), found.read))
           found.is_known = false;
       }
     }
@@ -44,32 +38,19 @@ class WindowReads {
   }
 
  private:
-  bool add(const Address& address, Band::WindowRead& all) const {
-    Band::WindowRead read{0, 0, number_of(address.offset, launch_), 0};
-    read.high = read.low;
-    for (const AddressTerm& term : address.terms) {
-      const auto axis = axes_.find(term.index);
-      if (axis == axes_.end()) return false;
-      const std::int64_t stride = number_of(term.stride, launch_);
-      if (axis->second == 0 && launch_.kernel.domain_rank > 0) {
-        read.stride += stride;
-        continue;
-      }
-      const auto at = static_cast<std::size_t>(axis->second);
-      const std::int64_t last = number_of(launch_.kernel.extents[at], launch_) - 1;
-      (stride < 0 ? read.low : read.high) += stride * last;
-    }
+  static bool add(const AddressWalk& walk, Band::WindowRead& all) {
+    if (!walk.is_affine) return false;
     if (all.low > all.high) {
-      all = read;
+      all = {0, walk.stride, walk.low, walk.high};
       return true;
     }
-    all.low = std::min(all.low, read.low);
-    all.high = std::max(all.high, read.high);
-    return all.stride == read.stride;
+    all.low = std::min(all.low, walk.low);
+    all.high = std::max(all.high, walk.high);
+    return all.stride == walk.stride;
   }
 
   const Launch& launch_;
-  std::unordered_map<ValueId, std::int32_t> axes_;
+  AddressWalks addresses_;
 };
 
 std::int64_t points_of(const Launch& launch) {
@@ -97,6 +78,11 @@ bool find_reads(Band& band, const std::vector<Launch>& launches,
 }
 
 }  // namespace
+
+bool has_windows(const LoweredGroup& group) {
+  return std::any_of(group.bands.begin(), group.bands.end(),
+                     [](const Band& band) { return !band.windows.empty(); });
+}
 
 void find_points(const Band& band, PointRange points, std::vector<PointRange>& by_launch) {
   by_launch.assign(band.count, {});

@@ -21,6 +21,9 @@ namespace relay::loops {
 const Band* add_windows(LoweredGroup& group, std::int32_t first_made, std::vector<Launch> makers,
                         Launch reader, std::int64_t step);
 
+// Has the group such a band?
+bool has_windows(const LoweredGroup& group);
+
 // Points of axis 0, from begin to before end.
 struct PointRange {
   std::int64_t begin = 0;
