@@ -10,6 +10,7 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "ad/binder_use.h"
 #include "ad/block.h"
 #include "ad/distribute.h"
 #include "ad/hoist_reads.h"
@@ -51,11 +52,6 @@ const Expr* body_of(const Expr& value) {
   if (const auto* comprehension = as<lang::Comprehension>(value)) return &comprehension->body;
   if (const auto* reduction = as<lang::Reduction>(value)) return &reduction->body;
   return nullptr;
-}
-
-const std::vector<IndexBinder>& binders_of(const Expr& value) {
-  if (const auto* comprehension = as<lang::Comprehension>(value)) return comprehension->binders;
-  return lang::cast<lang::Reduction>(value).binders;
 }
 
 Expr with_body(const Expr& value, Expr body) {
@@ -124,7 +120,7 @@ bool BlockReverse::forward_index_notation(const Binding& binding) {
   if (!body || (*body)->kind != ExprKind::Let || is_arithmetic(scalar_form(binding.value)))
     return false;
   Variables inside;
-  for (const IndexBinder& binder : binders_of(binding.value)) inside.insert(binder.variable.get());
+  for (const IndexBinder& binder : *binders_of(binding.value)) inside.insert(binder.variable.get());
   lang::Block block = lang::open_block(*body);
   std::vector<Binding> kept;
   for (const Binding& each : block.bindings) {
@@ -173,7 +169,7 @@ void BlockReverse::reverse_repeated(const Expr& value, const std::vector<Expr>& 
                "not supported: the derivative of a scatter of more than arithmetic", value->span);
   }
   const Expr plain = lang::rename_bound(value);
-  const std::vector<IndexBinder>& binders = binders_of(plain);
+  const std::vector<IndexBinder>& binders = *binders_of(plain);
   std::vector<Expr> at_point;
   if (const auto* reduction = as<lang::Reduction>(plain)) {
     const Expr elements = reduction->op == ReduceOp::Sum
