@@ -127,7 +127,10 @@ void IndexDependence::walk(const Expr& root, Nest& nest, Way way) {
     // A function may call itself by this name.
     if (let->value->kind == ExprKind::Function) nest.bound.insert(variable);
     walk(let->value, nest, way);
-    if (may_leave(let->value, nest, way)) continue;
+    if (may_leave(let->value, nest, way)) {
+      nest.bound.erase(variable);  // it does not call itself
+      continue;
+    }
     is_whole = false;
     nest.bound.insert(variable);
     nest.inside.insert(variable);

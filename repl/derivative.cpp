@@ -151,41 +151,6 @@ lang::TypeDefRef with_open_dimensions(const lang::TypeDefRef& given) {
   return def;
 }
 
-// In lines of at most 100 characters.
-std::string as_comment(const std::string& note) {
-  constexpr std::size_t kWidth = 100;
-  std::string text;
-  std::string line = "//";
-  std::istringstream words(note);
-  for (std::string word; words >> word; line += " " + word) {
-    if (line.size() + 1 + word.size() <= kWidth) continue;
-    text += line + "\n";
-    line = "//  ";
-  }
-  return text + line + "\n";
-}
-
-// What the operators mean that only derivatives have, as comments: no text can call them.
-std::string notes_on(const MadeProgram& made) {
-  std::map<std::string, const lang::OpDef*> operators;
-  const auto note = [&](const Expr& expr) {
-    lang::visit_post_order(expr, [&](const Expr& node) {
-      const auto* op = as<lang::Operator>(node);
-      if (op && !lang::OpRegistry::instance().find(op->op->name))
-        operators.emplace(op->op->name, op->op);
-    });
-  };
-  for (const auto& [name, body] : made.functions) note(body);
-  note(made.result);
-  std::string text;
-  for (const auto& [name, op] : operators) {
-    std::vector<std::string> inputs;
-    for (const auto& input : op->inputs) inputs.push_back(input.name);
-    text += as_comment(fmt::format("{}({}): {}", name, fmt::join(inputs, ", "), op->doc));
-  }
-  return text;
-}
-
 }  // namespace
 
 // At the least ranks that its operators take.
@@ -271,7 +236,7 @@ std::string print_derivative(const Expr& expr, lang::DiffMode mode, bool is_stri
                              Pipeline& pipeline) {
   const Expr function = pipeline.optimise(pipeline.to_core(derivative_of(expr, mode, checker)));
   const MadeProgram made = collect_made(function, is_strict, module, pipeline);
-  std::string text = notes_on(made);
+  std::string text = operator_notes(made);
   const auto add = [&](const std::string& item) { text += item + "\n"; };
   for (const auto& type : made.types) {
     const lang::TypeDefRef def = with_open_dimensions(type);

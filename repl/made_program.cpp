@@ -5,11 +5,13 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <sstream>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "lang/function_fact.h"
+#include "lang/op.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
 
@@ -253,6 +255,20 @@ class Collector final {
   std::set<std::string> kept_;           // functions that are what their names mean
 };
 
+// In lines of at most 100 characters.
+std::string as_comment(const std::string& note) {
+  constexpr std::size_t kWidth = 100;
+  std::string text;
+  std::string line = "//";
+  std::istringstream words(note);
+  for (std::string word; words >> word; line += " " + word) {
+    if (line.size() + 1 + word.size() <= kWidth) continue;
+    text += line + "\n";
+    line = "//  ";
+  }
+  return text + line + "\n";
+}
+
 }  // namespace
 
 MadeProgram collect_made(const Expr& expr, bool is_whole, const lang::Module& module,
@@ -263,6 +279,26 @@ MadeProgram collect_made(const Expr& expr, bool is_whole, const lang::Module& mo
 MadeProgram collect_made(const std::vector<MadeFunction>& functions, const lang::Module& module,
                          Pipeline& pipeline) {
   return Collector(false, module, pipeline).run(functions);
+}
+
+std::string operator_notes(const MadeProgram& made) {
+  std::map<std::string, const lang::OpDef*> operators;
+  const auto note = [&](const Expr& expr) {
+    lang::visit_post_order(expr, [&](const Expr& node) {
+      const auto* op = as<lang::Operator>(node);
+      if (op && !lang::OpRegistry::instance().find(op->op->name))
+        operators.emplace(op->op->name, op->op);
+    });
+  };
+  for (const auto& [name, body] : made.functions) note(body);
+  if (made.result) note(made.result);
+  std::string text;
+  for (const auto& [name, op] : operators) {
+    std::vector<std::string> inputs;
+    for (const auto& input : op->inputs) inputs.push_back(input.name);
+    text += as_comment(fmt::format("{}({}): {}", name, fmt::join(inputs, ", "), op->doc));
+  }
+  return text;
 }
 
 }  // namespace relay::repl

@@ -34,4 +34,8 @@ struct MadeFunction {
 MadeProgram collect_made(const std::vector<MadeFunction>& functions, const lang::Module& module,
                          Pipeline& pipeline);
 
+// What the operators mean that only derivatives have, as comments: no text can call them. Empty:
+// the program has none, and its text can be read back.
+std::string operator_notes(const MadeProgram& made);
+
 }  // namespace relay::repl

@@ -208,8 +208,10 @@ ModulePasses::Printed ModulePasses::print(bool is_strict) const {
   const MadeProgram made = collect_made(roots, module_, pipeline_);
   Printed printed;
   for (const auto& [name, body] : made.functions) printed.defined.push_back(name);
+  printed.text = operator_notes(made);
+  printed.reads_back = printed.text.empty();
   if (is_module_ && is_strict) {
-    printed.text = print_strict(made);
+    printed.text += print_strict(made);
     return printed;
   }
   const auto add = [&](const std::string& item) { printed.text += item + "\n"; };

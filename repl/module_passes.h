@@ -54,6 +54,7 @@ class ModulePasses {
   struct Printed {
     std::string text;
     std::vector<std::string> defined;  // the functions in it
+    bool reads_back = true;            // false: it calls operators that only derivatives have
   };
   Printed print(bool is_strict) const;
   // What functions' names mean to those who call them is not what it was (Gradient).

@@ -279,6 +279,7 @@ Result<Session::Passed> Session::optimised(const PassRequest& request) {
       ModulePasses::Printed printed = program->print(request.is_strict);
       result.text = std::move(printed.text);
       result.defined = std::move(printed.defined);
+      result.reads_back = printed.reads_back;
     }
     return result;
   });

@@ -172,6 +172,7 @@ class Session {
   struct Passed {
     std::string text;
     std::vector<std::string> defined;  // the functions that the text defines
+    bool reads_back = true;            // false: it calls operators that only derivatives have
     std::vector<std::string> generic;  // functions without ground types: they stay as they are
     // What functions' names mean to those who call them is not what it was (Gradient).
     bool has_changed_meaning = false;

@@ -11,6 +11,8 @@ Pass expand_derivatives_pass() {
   pass.in_anf = false;
   pass.keeps = Keeps::Rounding;
   pass.level = 0;
+  // What a `let` inside of an operand keeps in index notation may leave it the second time.
+  pass.is_idempotent = false;
   pass.example = R"(def slope(x: float32) { grad(fn (t) { sin(t) * t })(x) })";
   pass.pipeline_place = 2;
   pass.run = [](PassProgram& program, const lang::Attrs&) {

@@ -49,7 +49,7 @@ std::string fault(Defined& written, const RandomProgram& program, const opt::Pas
   const auto once = written.session().optimised({.passes = called(pass)});
   if (!once)
     return is_unsupported(once.errors()) ? "" : "the pass fails: " + rendered(once.errors());
-  if (pass.keeps == opt::Keeps::Meaning) return {};
+  if (pass.keeps == opt::Keeps::Meaning || !once->reads_back) return {};
   Defined made(once->text);
   if (!made.errors().empty()) return "what it makes: " + rendered(made.errors()) + once->text;
   const auto type = written.type();
