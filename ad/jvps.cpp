@@ -5,6 +5,7 @@
 #include "ad/pairs.h"
 #include "lang/checkpoint.h"
 #include "lang/diagnostic.h"
+#include "lang/schedule.h"
 #include "lang/visit.h"
 
 namespace relay::ad {
@@ -69,7 +70,8 @@ const Jvp& Jvps::derive(const std::string& key, const std::string& name, const T
   // A caller does not see what a function with a gradient of its own uses.
   const bool is_own_walk = !takes_walk && pairs_.reference_use().in(function.body);
   const Expr body = is_own_walk ? forward.in_own_walk(function.body) : forward.tail(function.body);
-  const lang::AttrsRef attrs = lang::is_checkpoint(function) ? lang::checkpoint_attrs() : nullptr;
+  const lang::AttrsRef attrs = lang::with_inherited_schedule(
+      function, body, lang::is_checkpoint(function) ? lang::checkpoint_attrs() : nullptr);
   program_.add_function(known.name, lang::rename_bound(lang::make_function(
                                         std::move(variables), body->type, body, {}, attrs)));
   return known;

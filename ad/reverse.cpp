@@ -16,6 +16,7 @@
 #include "lang/build.h"
 #include "lang/derivative.h"
 #include "lang/op.h"
+#include "lang/schedule.h"
 #include "lang/visit.h"
 
 namespace relay::ad {
@@ -199,8 +200,9 @@ class Expander final : public lang::Rewriter {
       const Expr function = program_.function(global->name, fn->type);
       const auto& known = lang::cast<lang::Function>(function);
       // Dims that are known here may be variables there: only the call puts them in.
+      // What has a schedule has halves of its own, too, which inherit it.
       if (!lang::gradient_of(known) && lang::equal(function->type, fn->type) &&
-          !ends_in_branch(known))
+          !ends_in_branch(known) && !lang::schedule_of(known))
         return function;
       std::vector<std::string> names;
       for (const auto& param : known.params) names.push_back(param->name);

@@ -6,6 +6,7 @@
 #include "lang/lowerable.h"
 #include "lang/op.h"
 #include "lang/record.h"
+#include "lang/schedule.h"
 
 namespace relay::flow {
 
@@ -485,7 +486,7 @@ Spread Lowerer::call(const Expr& expr, Block& block) {
   if (lang::is_group(node.callee)) {
     // It stays a nest, which runs as its schedule says.
     const auto& kernel = cast<lang::Function>(node.callee);
-    const bool is_scheduled = lang::has_fact(kernel, lang::FunctionFact::Schedule);
+    const bool is_scheduled = lang::schedule_of(kernel) != nullptr;
     if (is_scheduled && small_depth_ > 0) throw NotSmall{};
     return is_scheduled ? interpret_alone(expr, block) : group(expr, block);
   }

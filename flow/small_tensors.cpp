@@ -2,6 +2,7 @@
 
 #include "flow/lowerer.h"
 #include "lang/op.h"
+#include "lang/schedule.h"
 #include "loops/loop_ir.h"
 #include "loops/reduce_op.h"
 
@@ -81,8 +82,7 @@ Spread Lowerer::small_value(const Expr& expr, Block& block) {
   }
   const auto& node = cast<lang::Call>(expr);
   if (lang::is_group(node.callee)) {
-    if (lang::has_fact(cast<lang::Function>(node.callee), lang::FunctionFact::Schedule))
-      throw NotSmall{};
+    if (lang::schedule_of(cast<lang::Function>(node.callee))) throw NotSmall{};
     return group_body(node, block);
   }
   const auto* op = as<lang::Operator>(node.callee);

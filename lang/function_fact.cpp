@@ -21,6 +21,7 @@ constexpr std::array kFacts = {
     FactRow{FunctionFact::GlobalSymbol, "global_symbol", true},
     FactRow{FunctionFact::Gradient, kGradientAttr, true},
     FactRow{FunctionFact::Hash, "Hash", true},
+    FactRow{FunctionFact::InheritedSchedule, "InheritedSchedule", true},
     FactRow{FunctionFact::Inline, "Inline", false},
     FactRow{FunctionFact::Known, "Known", false},
     FactRow{FunctionFact::Place, "place", false},

@@ -17,6 +17,7 @@ enum class FunctionFact : std::uint8_t {
   GlobalSymbol,   // parser: the name by which other programs link it; kept for Relay
   Gradient,       // lang: the name of the global function that is its derivative
   Hash,           // opt: of a group: equal ones have equal hashes
+  InheritedSchedule,  // lang: of a derivative: the schedule of the function (lang/schedule.h)
   Inline,         // opt: not 0: its body takes the place of its calls
   Known,          // ad: it stays a call by which a copy of a function is told from others
   Place,          // ad: where in a program the closure is made: a number

@@ -8,7 +8,6 @@
 #include "lang/build.h"
 #include "lang/derivative.h"
 #include "lang/diagnostic.h"
-#include "lang/function_fact.h"
 #include "lang/let_placement.h"
 #include "lang/light_piece.h"
 #include "lang/op.h"
@@ -88,7 +87,7 @@ class LightPrinter {
 
   // A schedule is about indices by their names, so no dimension takes one of these.
   void keep_for_schedule(const Function& function) {
-    const std::string* text = find_text(function, FunctionFact::Schedule);
+    const std::string* text = schedule_of(function);
     if (!text) return;
     for (const ScheduleStep& step : read_schedule(*text)) {
       for (const ScheduleArg& arg : step.args) types_.keep(arg.text);

@@ -13,6 +13,10 @@
 // Schedules: how the index notation of a function runs, by the names of its indices. What it
 // computes is the function's own affair. A schedule is a list of steps, each a word and what it is
 // about, `tile i j 32 64; vectorize j_i`; it travels at the function as FunctionFact::Schedule.
+//
+// What a derivative computes, it computes over the same indices for a good part. So the functions
+// that it is made of inherit the schedule, as FunctionFact::InheritedSchedule: each of their nests
+// takes the steps that are about it, if it can do all of them, and runs by a generic schedule else.
 namespace relay::lang {
 
 struct ScheduleArg {
@@ -144,6 +148,17 @@ class ScheduledNest {
 
 // The nests of a function: its comprehensions with the reductions in them. Needs no types.
 std::vector<ScheduledNest> nests_of(const Function& function);
+
+// Of a function or a group: its own schedule or the inherited one; null: it has none.
+const std::string* schedule_of(const Function& function);
+// The attribute by which schedule_of knows it; null: it has none.
+AttrsRef schedule_fact(const Function& function, const AttrsRef& others = nullptr);
+bool inherits_schedule(const Function& function);
+// Attributes of a function with that body, which is part of the derivative of `function`: with the
+// schedule of that, if one of its nests can take it over.
+AttrsRef with_inherited_schedule(const Function& function, const Expr& body, AttrsRef others);
+// Does a nest that inherits the steps run by them? Done to it are then all that are about it.
+bool take_over(const ScheduleSteps& steps, ScheduledNest& nest);
 
 // Applies each step to the nest that it is about. Why one is refused, or nothing.
 std::optional<Diagnostic> apply_schedule(const ScheduleSteps& steps,

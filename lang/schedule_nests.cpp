@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lang/function_fact.h"
 #include "lang/op.h"
 #include "lang/schedule.h"
 #include "lang/visit.h"
@@ -129,6 +130,43 @@ std::optional<Diagnostic> check_place(const ScheduledNest& nest,
 
 std::vector<ScheduledNest> nests_of(const Function& function) {
   return NestFinder().run(function.body);
+}
+
+const std::string* schedule_of(const Function& function) {
+  const std::string* own = find_text(function, FunctionFact::Schedule);
+  return own ? own : find_text(function, FunctionFact::InheritedSchedule);
+}
+
+bool inherits_schedule(const Function& function) {
+  return has_fact(function, FunctionFact::InheritedSchedule);
+}
+
+AttrsRef schedule_fact(const Function& function, const AttrsRef& others) {
+  const std::string* text = schedule_of(function);
+  if (!text) return others;
+  return with_fact(inherits_schedule(function) ? FunctionFact::InheritedSchedule
+                                               : FunctionFact::Schedule,
+                   *text, others);
+}
+
+bool take_over(const ScheduleSteps& steps, ScheduledNest& nest) {
+  ScheduledNest made = nest;
+  for (const ScheduleStep& step : steps) {
+    if (made.concerns(step) && made.apply(step, "")) return false;
+  }
+  if (!made.is_changed() || made.check()) return false;
+  nest = std::move(made);
+  return true;
+}
+
+AttrsRef with_inherited_schedule(const Function& function, const Expr& body, AttrsRef others) {
+  const std::string* text = schedule_of(function);
+  if (!text) return others;
+  const ScheduleSteps steps = read_schedule(*text);
+  std::vector<ScheduledNest> nests = NestFinder().run(body);
+  const bool is_taken = std::any_of(nests.begin(), nests.end(),
+                                    [&](ScheduledNest& nest) { return take_over(steps, nest); });
+  return is_taken ? with_fact(FunctionFact::InheritedSchedule, *text, others) : others;
 }
 
 std::optional<Diagnostic> apply_schedule(const ScheduleSteps& steps,

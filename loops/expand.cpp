@@ -12,7 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "lang/any_dim.h"
-#include "lang/function_fact.h"
+#include "lang/schedule.h"
 #include "lang/static_form.h"
 #include "loops/outline.h"
 
@@ -812,7 +812,7 @@ class Expander {
 Stages expand(const lang::Function& group, std::span<const Layout> args) {
   Stages stages;
   // A nest with a schedule stays whole.
-  Expander expander(stages, !lang::has_fact(group, lang::FunctionFact::Schedule));
+  Expander expander(stages, !lang::schedule_of(group));
   expander.bind_params(group, args);
   expander.run(group.body);
   for (const TensorDef& def : stages.tensors) count_of(def.shape);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "lang/function_fact.h"
+#include "lang/schedule.h"
 #include "loops/bands.h"
 #include "loops/bounds.h"
 #include "loops/expand.h"
@@ -648,13 +650,18 @@ bool is_whole(const ResultLeaf& leaf, const MadeTensor& tensor) {
 
 lang::Result<LoweredGroup> lower(const lang::Function& group, std::span<const Layout> args,
                                  KernelLibrary* library, Rearranged rearranged) {
-  return lang::capture([&] {
+  auto result = lang::capture([&] {
     LoweredGroup lowered = Lowerer(group, args, library, rearranged).run();
     find_reuse(lowered, args);
     find_bands(lowered, args.size());
     verify_bounds(lowered, args);
     return lowered;
   });
+  if (result || !lang::inherits_schedule(group)) return result;
+  // What a derivative has made of the nests does not let them run so.
+  const lang::Expr free =
+      lang::without_facts(lang::with_attrs(group, group.attrs), {lang::FunctionFact::InheritedSchedule});
+  return lower(lang::cast<lang::Function>(free), args, library, rearranged);
 }
 
 }  // namespace relay::loops

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "lang/function_fact.h"
 #include "loops/launch_editor.h"
 #include "loops/launch_sizes.h"
 
@@ -72,7 +71,7 @@ void apply_own_steps(ScheduledNest& nest, const lang::ScheduleSteps& steps) {
 }  // namespace
 
 std::optional<GroupSchedule> GroupSchedule::of(const lang::Function& group, const Stages& stages) {
-  const std::string* text = lang::find_text(group, lang::FunctionFact::Schedule);
+  const std::string* text = lang::schedule_of(group);
   if (text == nullptr) return std::nullopt;
   GroupSchedule schedule;
   std::int32_t leaf = 0;
@@ -104,7 +103,11 @@ std::optional<GroupSchedule> GroupSchedule::of(const lang::Function& group, cons
   for (std::size_t i = 0; i < nests.size(); ++i) {
     // One by one: what a function inside of the function computes is here as often as it is called,
     // and all of these are the one nest of the text.
-    apply_own_steps(nests[i], steps);
+    if (lang::inherits_schedule(group)) {
+      (void)lang::take_over(steps, nests[i]);
+    } else {
+      apply_own_steps(nests[i], steps);
+    }
     if (nests[i].is_changed()) schedule.nests_.emplace(ids[i], nests[i]);
   }
   for (const ScheduledNest& guest : nests) {

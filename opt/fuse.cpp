@@ -8,6 +8,7 @@
 #include "lang/function_fact.h"
 #include "lang/lowerable.h"
 #include "lang/op.h"
+#include "lang/schedule.h"
 #include "lang/visit.h"
 #include "opt/effect.h"
 #include "opt/passes.h"
@@ -343,8 +344,8 @@ class GlobalReader final : public lang::Rewriter {
 // Groups of a function with a schedule have it, too, and its index notation is in groups.
 class Scheduler final : public lang::Rewriter {
  public:
-  Scheduler(lang::AttrValue schedule, const Expr& body) : schedule_(std::move(schedule)) {
-    lang::visit_post_order(body, [&](const Expr& node) {
+  explicit Scheduler(const lang::Function& function) : function_(function) {
+    lang::visit_post_order(function.body, [&](const Expr& node) {
       const auto* let = as<lang::Let>(node);
       if (let && let->value->kind == ExprKind::Comprehension)
         names_.emplace(let->value.get(), let->variable);
@@ -355,8 +356,7 @@ class Scheduler final : public lang::Rewriter {
   Expr pre(const Expr& expr) override {
     if (lang::is_group(expr)) {
       const auto& group = lang::cast<lang::Function>(expr);
-      return lang::with_attrs(
-          group, lang::with_fact(lang::FunctionFact::Schedule, schedule_, group.attrs));
+      return lang::with_attrs(group, facts_of(group.body, group.attrs));
     }
     if (expr->kind != ExprKind::Comprehension || !is_kernel(expr)) return nullptr;
     std::vector<VariableRef> params;
@@ -372,24 +372,30 @@ class Scheduler final : public lang::Rewriter {
     if (const auto name = names_.find(expr.get()); name != names_.end())
       value = lang::close_block({{{name->second, expr}}, lang::make_var(name->second)});
     const Expr body = lang::rename_bound(lang::substitute(value, renamed));
-    const auto facts = lang::with_fact(lang::FunctionFact::Schedule, schedule_,
-                                       lang::with_fact(lang::FunctionFact::Primitive));
+    const lang::AttrsRef group = lang::with_fact(lang::FunctionFact::Primitive);
+    const lang::AttrsRef facts = facts_of(body, group);
+    if (facts == group) return expr;
     const Expr fn = lang::make_function(params, body->type, body, {}, facts, expr->span);
     return lang::make_call(fn, args, nullptr, expr->span, body->type);
   }
 
  private:
-  const lang::AttrValue schedule_;
+  // A group none of whose nests takes over what is inherited is like any other.
+  lang::AttrsRef facts_of(const Expr& body, const lang::AttrsRef& others) const {
+    return lang::inherits_schedule(function_)
+               ? lang::with_inherited_schedule(function_, body, others)
+               : lang::schedule_fact(function_, others);
+  }
+
+  const lang::Function& function_;
   std::unordered_map<const lang::ExprNode*, VariableRef> names_;  // of what a `let` binds
 };
 
 Expr scheduled(const Expr& expr) {
   const auto* fn = as<lang::Function>(expr);
-  const lang::AttrValue* schedule =
-      fn ? lang::find_fact(fn->attrs, lang::FunctionFact::Schedule) : nullptr;
-  if (schedule == nullptr || lang::is_group(expr)) return expr;
+  if (!fn || !lang::schedule_of(*fn) || lang::is_group(expr)) return expr;
   return lang::make_function(fn->params, fn->result,
-                             Scheduler(*schedule, fn->body).rewrite(fn->body), fn->type_params,
+                             Scheduler(*fn).rewrite(fn->body), fn->type_params,
                              fn->attrs, expr->span, expr->type);
 }
 

@@ -127,7 +127,7 @@ bool calls(const Expr& body, const std::string& name) {
 
 bool has_schedule(const Expr& expr) {
   const auto* fn = as<lang::Function>(expr);
-  return fn && lang::has_fact(*fn, FunctionFact::Schedule);
+  return fn && lang::schedule_of(*fn);
 }
 
 // Which global functions are inlined: all that are small or marked, or those that are marked.
@@ -467,7 +467,7 @@ class Inliner final : public lang::Rewriter {
   bool is_wanted(const lang::GlobalVar& global, const Expr& callee) const {
     const auto& fn = lang::cast<lang::Function>(callee);
     // Its nests keep their schedule where they are. What is computed for one element has none.
-    if (lang::has_fact(fn, FunctionFact::Schedule) && !is_in_index_notation_) return false;
+    if (lang::schedule_of(fn) && !is_in_index_notation_) return false;
     if (is_marked(fn)) return !calls(fn.body, global.name);
     if (run_.is_scheduled && !is_in_index_notation_ && !lang::nests_of(fn).empty()) return false;
     if (run_.globals != Globals::Small) return false;

@@ -10,6 +10,7 @@
 #include "lang/function_fact.h"
 #include "lang/op.h"
 #include "lang/print.h"
+#include "lang/schedule.h"
 #include "lang/visit.h"
 #include "loops/generic_schedule.h"
 #include "loops/lower.h"
@@ -39,15 +40,15 @@ bool works_on_tensors(const lang::Call& call) {
                      [](const Expr& arg) { return !is_scalar_value(arg->type); });
 }
 
-bool has_schedule(const lang::GlobalVar& global, const lang::Module& module) {
-  const lang::Definition* definition = module.find(global.name);
-  const auto* fn = definition ? lang::as<lang::Function>(definition->function) : nullptr;
-  return fn && lang::has_fact(*fn, lang::FunctionFact::Schedule);
+bool has_schedule(const lang::GlobalVar& global, Pipeline& pipeline) {
+  if (!pipeline.is_function(global.name)) return false;
+  const auto* fn = lang::as<lang::Function>(pipeline.function(global.name, global.type));
+  return fn && lang::schedule_of(*fn);
 }
 
 // The groups that run as kernels, in program order; also those of functions with a schedule, which
 // stay calls.
-std::vector<Expr> groups_of(const Expr& finished, const lang::Module& module, Pipeline& pipeline) {
+std::vector<Expr> groups_of(const Expr& finished, Pipeline& pipeline) {
   std::vector<Expr> groups;
   std::set<std::string> seen;
   const auto wrap = [&](const Expr& node) {
@@ -63,7 +64,7 @@ std::vector<Expr> groups_of(const Expr& finished, const lang::Module& module, Pi
       const auto* op = lang::as<lang::Operator>(call->callee);
       if (op && op->op->effect == lang::Effect::None && works_on_tensors(*call)) return wrap(node);
       const auto* global = lang::as<lang::GlobalVar>(call->callee);
-      if (global && has_schedule(*global, module) && seen.insert(global->name).second)
+      if (global && has_schedule(*global, pipeline) && seen.insert(global->name).second)
         walk(pipeline.prepared(global->name, global->type).or_throw());
     }
     if (node->kind == lang::ExprKind::Comprehension || node->kind == lang::ExprKind::Reduction ||
@@ -119,10 +120,9 @@ std::string words_for_windows(const loops::LoweredGroup& group, std::size_t firs
   return {};
 }
 
-std::string show_kernels(const std::string& stage, const Expr& finished, const lang::Module& module,
-                         Pipeline& pipeline) {
+std::string show_kernels(const std::string& stage, const Expr& finished, Pipeline& pipeline) {
   std::string text;
-  for (const Expr& group : groups_of(finished, module, pipeline)) {
+  for (const Expr& group : groups_of(finished, pipeline)) {
     const auto& fn = lang::cast<lang::Function>(group);
     const auto lowered = loops::lower(fn, layouts_of(fn), pipeline.kernel_library()).or_throw();
     for (std::size_t i = 0; i < lowered.launches.size(); ++i) {
@@ -149,12 +149,12 @@ std::string show_kernels(const std::string& stage, const Expr& finished, const l
 }
 
 // Of each group: which schedule it has, and what that does.
-std::string show_schedules(const Expr& finished, const lang::Module& module, Pipeline& pipeline) {
+std::string show_schedules(const Expr& finished, Pipeline& pipeline) {
   std::string text;
   std::vector<lang::Diagnostic> open;  // of groups whose shapes are not known
-  for (const Expr& group : groups_of(finished, module, pipeline)) {
+  for (const Expr& group : groups_of(finished, pipeline)) {
     const auto& fn = lang::cast<lang::Function>(group);
-    const std::string* own = lang::find_text(fn, lang::FunctionFact::Schedule);
+    const std::string* own = lang::schedule_of(fn);
     const auto layouts = lang::capture([&] { return layouts_of(fn); });
     if (!layouts) {
       // A schedule that somebody wrote is the same for all shapes.
@@ -176,7 +176,7 @@ std::string show_schedules(const Expr& finished, const lang::Module& module, Pip
 
 // `finished`: a function by its name, or an expression.
 std::string show_native(const std::string& stage, const lang::GlobalVar* global,
-                        const Expr& finished, const lang::Module& module, Pipeline& pipeline) {
+                        const Expr& finished, Pipeline& pipeline) {
   const interp::NativeListing listing =
       global ? interp::list_native(pipeline, *global, finished->type, stage)
              : interp::list_native(pipeline, finished, stage);
@@ -184,7 +184,7 @@ std::string show_native(const std::string& stage, const lang::GlobalVar* global,
     const std::string text = listing.text + describe_refused(listing.refused);
     return text.empty() ? "no functions: nothing here but kernels, and what is inlined\n" : text;
   }
-  const std::string kernels = show_kernels(stage, finished, module, pipeline);
+  const std::string kernels = show_kernels(stage, finished, pipeline);
   if (!kernels.empty() || !listing.text.empty()) return kernels + listing.text;
   return std::string(kNoKernels) + describe_refused(listing.refused);
 }
@@ -243,14 +243,14 @@ std::string show_stage(const std::string& stage, const Expr& expr, lang::Module&
   if (stage == "fused") return lang::print(pipeline.fuse(optimised));
   const Expr finished = pipeline.finish(optimised);
   if (stage == "loops") {
-    const std::string kernels = show_kernels(stage, finished, module, pipeline);
+    const std::string kernels = show_kernels(stage, finished, pipeline);
     return kernels.empty() ? std::string(kNoKernels) : kernels;
   }
   if (stage == "schedule") {
-    const std::string schedules = show_schedules(finished, module, pipeline);
+    const std::string schedules = show_schedules(finished, pipeline);
     return schedules.empty() ? std::string(kNoKernels) : schedules;
   }
-  return show_native(stage, definition && definition->function ? global : nullptr, finished, module,
+  return show_native(stage, definition && definition->function ? global : nullptr, finished,
                      pipeline);
 }
 

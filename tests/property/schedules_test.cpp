@@ -1,11 +1,13 @@
 // A schedule changes no bit: what a function gives with schedules drawn at random is what it gives
 // without, on lanes and in native code. RELAY_COUNT asks for more of them (tests/support/replay.h).
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "lang/schedule.h"
 #include "tests/support/property.h"
@@ -284,11 +286,13 @@ struct Case {
   std::string schedule;  // as steps
 };
 
-Case random_case(std::uint64_t seed) {
+// `wanted`: the dtype; empty: any.
+Case random_case(std::uint64_t seed, const std::string& wanted = "") {
   Random random(seed);
   const Scheduled& program = programs()[random.below(programs().size())];
   constexpr const char* kTypes[] = {"float32", "float64", "int32", "float16"};
-  const std::string dtype = kTypes[random.below(4)];
+  const std::string drawn = kTypes[random.below(4)];
+  const std::string dtype = wanted.empty() ? drawn : wanted;
   const bool is_float = dtype[0] == 'f';
   constexpr int kExtents[] = {9, 16, 5, 1, 33, 24, 7, 50};
   constexpr int kReduced[] = {5, 17, 40, 1, 300, 256, 600, 16};
@@ -329,6 +333,30 @@ TEST_CASE("schedules keep every bit in both tiers") {
   }
   CHECK(refused * 5 <= all.size());
   CHECK(unchanged * 4 <= all.size());
+}
+
+// What a derivative takes over of a schedule changes no value either.
+TEST_CASE("derivatives of functions with schedules are those of the functions") {
+  constexpr std::size_t kDerivatives = 60;
+  ScheduleCheck check("derivatives of functions with schedules are those of the functions", 1e-9);
+  std::size_t refused = 0;
+  const auto all = seeds(kDerivatives);
+  for (const std::uint64_t seed : all) {
+    const Case drawn = random_case(seed, "float64");
+    const bool gives_floats =
+        drawn.text.find("{ arg") == std::string::npos && drawn.text.find("any") == std::string::npos;
+    if (!gives_floats) continue;
+    const auto count = static_cast<std::size_t>(std::count(drawn.lets.begin(), drawn.lets.end(), '\n'));
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < count; ++i) names.push_back(fmt::format("x{}", i));
+    const std::string args = fmt::format("{}", fmt::join(names, ", "));
+    const std::string loss = fmt::format("fn ({0}) {{ mean(sin(f({0}) * 0.01f64)) }}", args);
+    constexpr const char* kForms[] = {"grad({1})({0})", "jvp({1})({0}, {0})", "jvp(f)({0}, {0})",
+                                      "hvp({1})({0}, {0})"};
+    const std::string call = fmt::format(fmt::runtime(kForms[seed % 4]), args, loss);
+    if (!check.run(seed, drawn.lets + drawn.text, drawn.schedule, call)) ++refused;
+  }
+  CHECK(refused * 5 <= all.size());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/support/by_point.h"
+#include "tests/support/passed_program.h"
 #include "tests/support/property.h"
 #include "tests/support/value_bits.h"
 
@@ -28,8 +29,9 @@ std::optional<lang::Value> value_of(repl::Session& session, const std::string& t
 
 }  // namespace
 
-ScheduleCheck::ScheduleCheck(std::string test)
+ScheduleCheck::ScheduleCheck(std::string test, double tolerance)
     : test_(std::move(test)),
+      tolerance_(tolerance),
       plain_(verified(interp::JitMode::Off)),
       lanes_(verified(interp::JitMode::Off)),
       native_(verified(interp::JitMode::Always)) {}
@@ -51,7 +53,8 @@ bool ScheduleCheck::run(std::uint64_t seed, const std::string& program, const st
     const char* const tier = session == &lanes_ ? "on lanes" : "in native code";
     if (!found) {
       FAIL_CHECK(shown << "\n" << tier << ": " << why);
-    } else if (!same_bits(*expected, *found)) {
+    } else if (tolerance_ == 0 ? !same_bits(*expected, *found)
+                               : !is_close(*found, *expected, tolerance_)) {
       FAIL_CHECK(shown << "\n"
                        << tier << ": " << lang::to_string(*found) << "\nfor "
                        << lang::to_string(*expected));

@@ -11,8 +11,9 @@ namespace relay::tests {
 // native code.
 class ScheduleCheck {
  public:
-  // `test`: the name of the test case, to run it again.
-  explicit ScheduleCheck(std::string test);
+  // `test`: the name of the test case, to run it again. `tolerance`: how far values may be apart,
+  // where what is compared is rounded in another way, as derivatives are.
+  explicit ScheduleCheck(std::string test, double tolerance = 0);
 
   // `program` defines `f` and all else that `call` mentions. False where the schedule is refused as
   // not supported; fails the test where something else goes wrong.
@@ -21,6 +22,7 @@ class ScheduleCheck {
 
  private:
   std::string test_;
+  double tolerance_;
   repl::Session plain_;
   repl::Session lanes_;
   repl::Session native_;
