@@ -238,8 +238,15 @@ ScheduledNest::Refusal ScheduledNest::run(const ScheduleStep& step, LoopRun run)
                      arg.span)
           .note("help: the outer part of a split can be parallel");
   } else if (!loop.extent) {
-    return refused(fmt::format("how many steps `{}` has is not known here", arg.text), arg.span)
-        .note(fmt::format("help: `split {0} 8` makes `{0}_i`, which has 8", arg.text));
+    return refused(
+               fmt::format("`{}` is a whole index, and a schedule is for every extent of it: only "
+                           "what a split makes can be {}",
+                           arg.text, run == LoopRun::Unrolled ? "unrolled" : "vectorized"),
+               arg.span)
+        .note(fmt::format(
+            "help: `split {0} 8` makes `{0}_i`, which has 8 steps; where the extent is 8, "
+            "that is all of it",
+            arg.text));
   }
   loop.run = run;
   return std::nullopt;
@@ -364,9 +371,10 @@ ScheduledNest::Refusal ScheduledNest::check_tile() const {
           span);
     if (!is_in_tile) continue;
     if (!loop.extent)
-      return refused(fmt::format("`{}` stands inside a reduction, and how many steps it has is not "
-                                 "known: there is a partial result for each",
-                                 loop.name),
+      return refused(fmt::format(
+                         "`{}` stands inside a reduction, with a partial result for each of "
+                         "its steps, and is a whole index: a schedule is for every extent of it",
+                         loop.name),
                      span)
           .note(fmt::format("help: split `{0}`, and leave `{0}_o` outside", loop.name));
     points *= *loop.extent;
