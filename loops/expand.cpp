@@ -351,15 +351,6 @@ class Expander {
     }
     if (a.kind != Value::Kind::Scalar || b.kind != Value::Kind::Scalar)
       unsupported("`if` on tensors", span);
-    // What `&&` and `||` stand for.
-    const auto is_truth = [&](NodeId id, std::uint64_t bits) {
-      const Node& node = make_.node(id);
-      return node.kind == NodeKind::Constant && node.dtype == DType::Bool && node.bits == bits;
-    };
-    if (is_truth(b.id, 0))
-      return Value::scalar(make_.primitive(Prim::And, std::array{condition, a.id}, DType::Bool));
-    if (is_truth(a.id, 1))
-      return Value::scalar(make_.primitive(Prim::Or, std::array{condition, b.id}, DType::Bool));
     const std::array<NodeId, 3> args = {condition, a.id, b.id};
     return Value::scalar(make_.primitive(Prim::Select, args, make_.node(a.id).dtype));
   }

@@ -112,22 +112,89 @@ struct OperandReader::Evaluation {
   }
 };
 
-// `conditions`: what stands around the read and has not been explained yet; what this axis explains
-// is taken out.
+// The comparisons that hold where `condition` does, and only there; no value for what is none.
+std::optional<std::vector<NodeId>> OperandReader::parts_of(NodeId condition) const {
+  std::vector<NodeId> parts;
+  std::vector<NodeId> open = {condition};
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
+    if (node(id).kind != NodeKind::Primitive) return std::nullopt;
+    const auto args = stages_.args(node(id));
+    if (node(id).prim == Prim::And) {
+      open.insert(open.end(), args.begin(), args.end());
+    } else if (args.size() == 2) {
+      parts.push_back(id);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return parts;
+}
+
+// What the value is where the conditions hold.
+NodeId OperandReader::where(const std::vector<NodeId>& conditions, NodeId value) const {
+  while (is_primitive(node(value), Prim::Select)) {
+    const auto args = stages_.args(node(value));
+    const auto parts = parts_of(args[0]);
+    const bool is_taken =
+        parts && std::all_of(parts->begin(), parts->end(), [&](NodeId part) {
+          return std::find(conditions.begin(), conditions.end(), part) != conditions.end();
+        });
+    if (!is_taken) return value;
+    value = args[1];
+  }
+  return value;
+}
+
+// What is at least 0 where the comparison holds, and only there.
+std::optional<IndexExpr> OperandReader::bounded_by(NodeId comparison, Evaluation& evaluation) {
+  const auto args = stages_.args(node(comparison));
+  const auto left = evaluation(args[0]);
+  const auto right = evaluation(args[1]);
+  if (!left || !right) return std::nullopt;
+  switch (node(comparison).prim) {
+    case Prim::Ge:
+      return *left - *right;
+    case Prim::Gt:
+      return *left - *right - IndexSpace::constant(1);
+    case Prim::Le:
+      return *right - *left;
+    case Prim::Lt:
+      return *right - *left - IndexSpace::constant(1);
+    default:
+      return std::nullopt;
+  }
+}
+
+bool OperandReader::always_holds(NodeId condition, Evaluation& evaluation) {
+  const auto bounded = bounded_by(condition, evaluation);
+  const auto range = bounded ? space_.range(*bounded) : std::nullopt;
+  return range && range->low >= 0;
+}
+
+// Takes out of `conditions` what this axis explains.
 std::optional<ViewAxis> OperandReader::axis_of(NodeId index, std::int64_t extent,
-                                               Evaluation& evaluation,
-                                               std::vector<NodeId>& conditions) {
+                                               Evaluation& evaluation, Conditions& conditions) {
   ViewAxis axis;
   axis.extent = extent;
-  const auto take = [&](Prim prim, NodeId left, std::int64_t right) {
-    const auto found = std::find_if(conditions.begin(), conditions.end(), [&](NodeId id) {
-      const auto args = stages_.args(node(id));
-      return is_primitive(node(id), prim) && args[0] == left && is_constant(node(args[1]), right);
-    });
-    if (found == conditions.end()) return false;
-    conditions.erase(found);
+  const auto take = [&](const auto& is_wanted) {
+    const auto found = std::find_if(conditions.open.begin(), conditions.open.end(), is_wanted);
+    if (found == conditions.open.end()) return false;
+    conditions.open.erase(found);
     return true;
   };
+  // The comparison itself, or another one that says the same.
+  const auto take_bound = [&](Prim prim, NodeId left, std::int64_t right,
+                              const std::optional<IndexExpr>& bounded) {
+    return take([&](NodeId id) {
+      const auto args = stages_.args(node(id));
+      const bool is_it =
+          is_primitive(node(id), prim) && args[0] == left && is_constant(node(args[1]), right);
+      return is_it || (bounded && bounded_by(id, evaluation) == bounded);
+    });
+  };
+  index = where(conditions.all, index);
   // `select` evaluates both sides, so indices are clamped.
   for (int i = 0; i < 2; ++i) {
     const bool is_clamp = (is_primitive(node(index), Prim::Min) &&
@@ -136,19 +203,22 @@ std::optional<ViewAxis> OperandReader::axis_of(NodeId index, std::int64_t extent
                            is_constant(node(stages_.args(node(index))[1]), 0));
     if (is_clamp) index = stages_.args(node(index))[0];
   }
-  const bool is_below_masked = take(Prim::Ge, index, 0);
-  const bool is_above_masked = take(Prim::Lt, index, extent);
+  const auto at = evaluation(index);
+  const auto left_over = at ? IndexSpace::constant(extent - 1) - *at : at;
+  const bool is_below_masked = take_bound(Prim::Ge, index, 0, at);
+  const bool is_above_masked = take_bound(Prim::Lt, index, extent, left_over);
   NodeId start = index;
   if (is_primitive(node(index), Prim::FloorDiv)) {
     const auto args = stages_.args(node(index));
-    for (const NodeId condition : conditions) {
+    for (const NodeId condition : conditions.open) {
       if (!is_primitive(node(condition), Prim::Eq)) continue;
       const Node& remainder = node(stages_.args(node(condition))[0]);
       if (!is_primitive(remainder, Prim::FloorMod)) continue;
       const auto parts = stages_.args(remainder);
       if (parts[0] != args[0] || parts[1] != args[1]) continue;
       if (node(args[1]).kind != NodeKind::Constant) continue;
-      if (!take(Prim::Eq, stages_.args(node(condition))[0], 0)) continue;
+      if (!is_constant(node(stages_.args(node(condition))[1]), 0)) continue;
+      take([&](NodeId id) { return id == condition; });
       start = args[0];
       axis.divisor = static_cast<std::int64_t>(node(args[1]).bits);
       break;
@@ -188,26 +258,24 @@ std::optional<OperandView> OperandReader::target_of(TensorId target,
   return view;
 }
 
-std::optional<OperandReader::Read> OperandReader::read_of(NodeId id, const IndexEnv& env) {
-  std::vector<NodeId> conditions;
-  if (is_primitive(node(id), Prim::Select)) {
-    const auto args = stages_.args(node(id));
-    if (!is_zero(node(args[2]))) return std::nullopt;
-    std::vector<NodeId> open = {args[0]};
-    while (!open.empty()) {
-      const NodeId condition = open.back();
-      open.pop_back();
-      if (is_primitive(node(condition), Prim::And)) {
-        for (NodeId part : stages_.args(node(condition))) open.push_back(part);
-      } else if (node(condition).kind == NodeKind::Primitive) {
-        if (stages_.args(node(condition)).size() != 2) return std::nullopt;
-        conditions.push_back(condition);
-      } else {
-        return std::nullopt;
-      }
+std::optional<OperandReader::Read> OperandReader::read_of(NodeId id, const IndexEnv& env,
+                                                          std::span<const NodeId> guards) {
+  Conditions conditions;
+  const auto add = [&](NodeId condition) {
+    const auto parts = parts_of(condition);
+    for (const NodeId part : parts.value_or(std::vector<NodeId>())) {
+      const auto& all = conditions.all;
+      if (std::find(all.begin(), all.end(), part) == all.end()) conditions.all.push_back(part);
     }
-    id = args[1];
+    return parts.has_value();
+  };
+  if (!std::all_of(guards.begin(), guards.end(), add)) return std::nullopt;
+  for (id = where(conditions.all, id); is_primitive(node(id), Prim::Select);
+       id = where(conditions.all, id)) {
+    const auto args = stages_.args(node(id));
+    if (!is_zero(node(args[2])) || !add(args[0])) return std::nullopt;
   }
+  conditions.open = conditions.all;
   const Node& read = node(id);
   if (read.kind != NodeKind::Read) return std::nullopt;
   Evaluation evaluation{stages_, space_, env};
@@ -220,7 +288,9 @@ std::optional<OperandReader::Read> OperandReader::read_of(NodeId id, const Index
     if (!axis) return std::nullopt;
     result.axes.push_back(std::move(*axis));
   }
-  if (!conditions.empty()) return std::nullopt;
+  for (const NodeId condition : conditions.open) {
+    if (!always_holds(condition, evaluation)) return std::nullopt;
+  }
   return result;
 }
 
@@ -258,9 +328,10 @@ OperandView OperandReader::settled(Read read) const {
   }
 }
 
-std::vector<OperandView> OperandReader::views_of(NodeId id, const IndexEnv& env) {
+std::vector<OperandView> OperandReader::views_of(NodeId id, const IndexEnv& env,
+                                                 std::span<const NodeId> guards) {
   std::vector<OperandView> views;
-  auto read = read_of(id, env);
+  auto read = read_of(id, env, guards);
   for (int depth = 0; read && depth <= kDeepest; ++depth) {
     views.insert(views.begin(), settled(*read));
     const TensorDef& at = def(read->tensor);

@@ -37,8 +37,10 @@ class OperandReader {
   OperandReader(const Stages& stages, IndexSpace& space) : stages_(stages), space_(space) {}
 
   // The views that the operand `node` of a product is, those nearer to memory first. Empty for what
-  // is no read, and where indices are not quasi-affine.
-  std::vector<OperandView> views_of(NodeId node, const IndexEnv& env);
+  // is no read, and where indices are not quasi-affine. `guards`: conditions where one of which
+  // does not hold, the product is 0 whatever is read.
+  std::vector<OperandView> views_of(NodeId node, const IndexEnv& env,
+                                    std::span<const NodeId> guards = {});
 
   // What a scatter walks: the whole of `target`, row-major, by `indices`. No value where one is not
   // quasi-affine.
@@ -51,9 +53,19 @@ class OperandReader {
     TensorId tensor;
     std::vector<ViewAxis> axes;  // no strides
   };
-  std::optional<Read> read_of(NodeId node, const IndexEnv& env);
+  // What has to hold for a condition to hold, one by one.
+  struct Conditions {
+    std::vector<NodeId> all;
+    std::vector<NodeId> open;  // what no axis has explained yet
+  };
+  std::optional<Read> read_of(NodeId node, const IndexEnv& env,
+                              std::span<const NodeId> guards = {});
   std::optional<ViewAxis> axis_of(NodeId index, std::int64_t extent, Evaluation& evaluation,
-                                  std::vector<NodeId>& conditions);
+                                  Conditions& conditions);
+  std::optional<std::vector<NodeId>> parts_of(NodeId condition) const;
+  NodeId where(const std::vector<NodeId>& conditions, NodeId value) const;
+  std::optional<IndexExpr> bounded_by(NodeId comparison, Evaluation& evaluation);
+  bool always_holds(NodeId condition, Evaluation& evaluation);
   OperandView settled(Read read) const;
   const Node& node(NodeId id) const { return stages_.nodes[static_cast<std::size_t>(id)]; }
   const TensorDef& def(TensorId id) const { return stages_.tensors[static_cast<std::size_t>(id)]; }

@@ -29,10 +29,29 @@ bool is_product(const Node& node) {
   return node.kind == NodeKind::Primitive && node.prim == Prim::Mul;
 }
 
+// A product, and the conditions that stand around it: where one does not hold, there is a 0.
+struct GuardedProduct {
+  NodeId product;
+  std::vector<NodeId> guards;
+};
+std::optional<GuardedProduct> product_of(const Stages& stages, NodeId id) {
+  GuardedProduct found{id, {}};
+  while (true) {
+    const Node& node = stages.nodes[static_cast<std::size_t>(found.product)];
+    if (is_product(node)) return found;
+    if (node.kind != NodeKind::Primitive || node.prim != Prim::Select) return std::nullopt;
+    const auto args = stages.args(node);
+    const Node& otherwise = stages.nodes[static_cast<std::size_t>(args[2])];
+    if (otherwise.kind != NodeKind::Constant || otherwise.bits != 0) return std::nullopt;
+    found.guards.push_back(args[0]);
+    found.product = args[1];
+  }
+}
+
 class Recogniser {
  public:
-  Recogniser(const Stages& stages, const TensorDef& def, const Node& sum)
-      : stages_(stages), def_(def), sum_(sum) {
+  Recogniser(const Stages& stages, const TensorDef& def, const Node& sum, GuardedProduct product)
+      : stages_(stages), def_(def), product_(std::move(product)) {
     const std::vector<std::int64_t> strides = row_major(def.shape);
     for (std::size_t i = 0; i < def.vars.size(); ++i)
       loops_.push_back({extent_of(def.vars[i]), true, strides[i], def.vars[i], 1});
@@ -63,12 +82,20 @@ class Recogniser {
           env[loops_[i].var] +
           space_.axis(static_cast<std::int32_t>(i), loops_[i].extent) * loops_[i].factor;
     }
-    const auto factors =
-        stages_.args(stages_.nodes[static_cast<std::size_t>(stages_.args(sum_)[0])]);
+    const auto factors = stages_.args(stages_.nodes[static_cast<std::size_t>(product_.product)]);
     OperandReader reader(stages_, space_);
-    std::vector<Recognised> found;
+    // A condition around the product is one around either factor.
     const std::vector<OperandView> left = reader.views_of(factors[0], env);
     const std::vector<OperandView> right = reader.views_of(factors[1], env);
+    if (product_.guards.empty()) return found_in(left, right);
+    auto found = found_in(reader.views_of(factors[0], env, product_.guards), right);
+    return found.empty() ? found_in(left, reader.views_of(factors[1], env, product_.guards))
+                         : found;
+  }
+
+  std::vector<Recognised> found_in(const std::vector<OperandView>& left,
+                                   const std::vector<OperandView>& right) const {
+    std::vector<Recognised> found;
     if (left.empty() || right.empty()) return found;
     const auto contracted = contraction(left, right);
     const bool overlaps = contracted && walks_overlap(std::get<Contraction>(contracted->form));
@@ -152,7 +179,7 @@ class Recogniser {
 
   const Stages& stages_;
   const TensorDef& def_;
-  const Node& sum_;
+  const GuardedProduct product_;
   std::vector<WindowLoop> loops_;
   IndexSpace space_;
 };
@@ -212,9 +239,9 @@ std::vector<Recognised> recognise(const Stages& stages, TensorId tensor) {
   for (const IndexVarId var : stages.vars(sum)) {
     if (stages.var_extents[static_cast<std::size_t>(var)] == 0) return {};
   }
-  const Node& product = stages.nodes[static_cast<std::size_t>(stages.args(sum)[0])];
-  if (!is_product(product)) return {};
-  return Recogniser(stages, def, sum).run();
+  auto product = product_of(stages, stages.args(sum)[0]);
+  if (!product) return {};
+  return Recogniser(stages, def, sum, std::move(*product)).run();
 }
 
 }  // namespace relay::loops

@@ -15,8 +15,8 @@ struct Recognised {
 };
 
 // What `tensor` is, the better choice first; usually nothing. Needs a floating point sum of
-// products of two reads, each of which may look through copies and through a mask of zeros: a Map,
-// or a Scatter of such products into zeros.
+// products of two reads, each of which may look through copies and through a mask of zeros, which
+// may also stand around the product: a Map, or a Scatter of such products into zeros.
 std::vector<Recognised> recognise(const Stages& stages, TensorId tensor);
 
 // Is every element the constant 0?

@@ -217,6 +217,22 @@ NodeId NodeFactory::primitive(Prim prim, std::span<const NodeId> args, DType res
   if (prim == Prim::Select) {
     const Node& condition = node(args[0]);
     if (condition.kind == NodeKind::Constant) return condition.bits != 0 ? args[1] : args[2];
+    // What `&&` and `||` stand for.
+    const auto is_truth = [&](NodeId id, std::uint64_t bits) {
+      const Node& at = node(id);
+      return at.kind == NodeKind::Constant && at.dtype == DType::Bool && at.bits == bits;
+    };
+    if (is_truth(args[2], 0))
+      return primitive(Prim::And, std::array{args[0], args[1]}, DType::Bool);
+    if (is_truth(args[1], 1)) return primitive(Prim::Or, std::array{args[0], args[2]}, DType::Bool);
+    // A choice within a choice by the same condition is none.
+    const auto arm = [&](NodeId id, std::size_t number) {
+      const Node& at = node(id);
+      const bool is_choice = at.kind == NodeKind::Primitive && at.prim == Prim::Select;
+      return is_choice && stages_.args(at)[0] == args[0] ? stages_.args(at)[number] : id;
+    };
+    const std::array<NodeId, 3> chosen = {args[0], arm(args[1], 1), arm(args[2], 2)};
+    if (chosen[1] != args[1] || chosen[2] != args[2]) return primitive(prim, chosen, result);
   }
   Node made;
   made.kind = NodeKind::Primitive;

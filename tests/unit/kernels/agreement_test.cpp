@@ -66,6 +66,45 @@ def written(x: Tensor[(4, 16, 20, 22), float32], k: Tensor[(32, 16, 3, 3), float
 def strided(x: Tensor[(4, 16, 20, 22), float32], k: Tensor[(32, 16, 3, 3), float32]) {
   squares(for n < 4, o < 32, y < 9, z < 10 { sum c, i, j { x[n, c, 2 * y + i, 2 * z + j] * k[o, c, i, j] } })
 }
+def guarded_read(x: Tensor[(4, 16, 20, 22), float32], k: Tensor[(32, 16, 3, 3), float32]) {
+  squares(for n < 4, o < 32, y < 20, z < 22 {
+    sum c, i, j {
+      (if y + i >= 1 && y + i - 1 < 20 && z + j - 1 >= 0 && z + j - 1 < 22 { x[n, c, y + i - 1, z + j - 1] } else { 0.0 }) * k[o, c, i, j]
+    }
+  })
+}
+def guarded_product(x: Tensor[(4, 16, 20, 22), float32], k: Tensor[(32, 16, 3, 3), float32]) {
+  squares(for n < 4, o < 32, y < 20, z < 22 {
+    sum c, i, j {
+      let r = y + i - 1;
+      let s = z + j - 1;
+      if r >= 0 && r < 20 && s >= 0 && s < 22 { x[n, c, r, s] * k[o, c, i, j] } else { 0.0 }
+    }
+  })
+}
+def guards_in_one_another(x: Tensor[(4, 16, 20, 22), float32], k: Tensor[(32, 16, 3, 3), float32]) {
+  squares(for n < 4, o < 32, y < 20, z < 22 {
+    sum c, i, j {
+      let r = y + i - 1;
+      let s = z + j - 1;
+      if r >= 0 && r < 20 { if s >= 0 && s < 22 { k[o, c, i, j] * x[n, c, r, s] } else { 0.0 } } else { 0.0 }
+    }
+  })
+}
+def guarded_row(x: Tensor[(4, 16, 900), float32], k: Tensor[(32, 16, 5), float32]) {
+  squares(for n < 4, o < 32, y < 450 {
+    sum c, i { if 2 * y + i - 2 >= 0 && 2 * y + i - 2 < 900 { x[n, c, 2 * y + i - 2] * k[o, c, i] } else { 0.0 } }
+  })
+}
+def guarded_otherwise(x: Tensor[(4, 16, 20, 22), float32], k: Tensor[(32, 16, 3, 3), float32]) {
+  for n < 4, o < 32, y < 18, z < 20 { sum c, i, j { if y + i < 15 { x[n, c, y + i, z + j] * k[o, c, i, j] } else { 0.0 } } }
+}
+def guarded_by_tap(x: Tensor[(4, 16, 20, 22), float32], k: Tensor[(32, 16, 3, 3), float32]) {
+  for n < 4, o < 32, y < 18, z < 20 { sum c, i, j { if i < j { x[n, c, y + i, z + j] * k[o, c, i, j] } else { 0.0 } } }
+}
+def guarded_with_ones(x: Tensor[(4, 16, 20, 22), float32], k: Tensor[(32, 16, 3, 3), float32]) {
+  for n < 4, o < 32, y < 20, z < 20 { sum c, i, j { if y + i >= 1 && y + i < 21 { x[n, c, y + i - 1, z + j] * k[o, c, i, j] } else { 1.0 } } }
+}
 def product(a: Tensor[(64, 96), float32], b: Tensor[(96, 80), float32]) {
   squares(for i, j { sum k { a[i, k] * b[k, j] } })
 }
@@ -169,6 +208,14 @@ const Case kWindows[] = {
     {"for n < 4, o, y < 18, z < 20 { sum c, i, j { x[n, c, y + i, z + j] * k[o, c, i, j] } }", 1},
     {"grad(written)(x, k)", 3},
     {"grad(strided)(x, k)", 3},
+    {"guarded_read(x, k)", 1},
+    {"guarded_product(x, k)", 1},
+    {"guards_in_one_another(x, k)", 1},
+    {"guarded_row(x1, k1)", 1},
+    {"grad(guarded_read)(x, k)", 3},
+    {"grad(guarded_product)(x, k)", 3},
+    {"grad(guards_in_one_another)(x, k)", 3},
+    {"grad(guarded_row)(x1, k1)", 2},
     {"grad(conv_loss)(x, k)", 3},
     {"grad(plain_loss)(x, k)", 3},
     {"grad(plain_loss)(xs, ks)", 3},
@@ -273,6 +320,9 @@ TEST_CASE("what is no work for a library stays with the loops") {
            "for i < 16, j < 20 { sum k { a[i, k] * b[k, j] } }",  // few products
            "cast(matmul(cast(a, dtype=\"int32\"), cast(b, dtype=\"int32\")), dtype=\"float32\")",
            "matmul(cast(a, dtype=\"float16\"), cast(b, dtype=\"float16\"))",
+           "guarded_otherwise(x, k)",  // zeros where there are elements
+           "guarded_by_tap(x, k)",
+           "guarded_with_ones(x, k)",
            "few(p, ko)",                        // one channel
            "nn.conv2d(x, kf, padding=[3, 3])",  // one channel out
            "grad(fn (y) { sum(few(y, ko) * few(y, ko)) })(p)",
