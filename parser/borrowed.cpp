@@ -572,6 +572,7 @@ void add_borrowed(const lang::Diagnostic& error, std::string_view text, std::uin
   const std::string_view rest = text.substr(at);
   const char before = at > 0 ? text[at - 1] : '\0';
   if (says(error, "`;`")) add(division_before(text, at));
+  add_indices(error, text, at, edits);
   if (rest.starts_with("in ")) add(range_as_extent(text, at));
   if (rest.starts_with('*') && before == '*') add(Powers(text, at - 1).edit());
   if (rest.starts_with('^')) add(Powers(text, at).edit());

@@ -48,5 +48,8 @@ bool says(const lang::Diagnostic& error, std::string_view what);
 // Forms that are spelt otherwise here; as add_borrowed.
 void add_forms(const lang::Diagnostic& error, std::string_view text, std::uint32_t at,
                std::vector<Edit>& edits);
+// Index notation with a slip in its head; as add_borrowed.
+void add_indices(const lang::Diagnostic& error, std::string_view text, std::uint32_t at,
+                 std::vector<Edit>& edits);
 
 }  // namespace relay::parser
