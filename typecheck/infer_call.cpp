@@ -306,6 +306,43 @@ std::string with_parameters(const Call& call, const Function* function) {
   return text + ")";
 }
 
+constexpr std::string_view kListHelp = "help: a list is";
+
+// What stands for a function of the prelude that goes along a list where a tensor is given; empty
+// where none is, or nothing is known.
+std::string for_tensor(const Call& call, std::string_view name, const std::vector<Type>& found,
+                       Solver& solver) {
+  const auto is_tensor = [&](const Type& type) {
+    const auto* tensor = as<TensorType>(solver.resolve(type));
+    return tensor && !(tensor->shape.has_rank() && tensor->shape.rank() == 0);
+  };
+  const auto is_name = [](std::string_view text) {
+    return !text.empty() && text.find_first_of(" ()[]{}\"\n") == std::string_view::npos &&
+           !(text.front() >= '0' && text.front() <= '9');
+  };
+  std::string f = "f", xs = "xs";
+  bool is_given = false;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::string_view text = call.args[i]->span ? call.args[i]->span.text() : "";
+    if (is_tensor(found[i])) {
+      is_given = true;
+      if (is_name(text)) xs = text;
+    } else if (solver.head(found[i])->kind == TypeKind::Function && is_name(text)) {
+      f = text;
+    }
+  }
+  if (!is_given) return {};
+  if (name == "map") return fmt::format("help: over a tensor goes `for i {{ {}({}[i]) }}`", f, xs);
+  if (name == "hd") return fmt::format("help: the first element of a tensor is `{}[0]`", xs);
+  if (name == "tl") return fmt::format("help: a tensor without its first element is `{}[1:]`", xs);
+  if (name == "rev") return fmt::format("help: a tensor is turned by `reverse({}, axis=0)`", xs);
+  if (name == "length")
+    return fmt::format("help: an extent of a tensor is `dim_of({}, axis=0)`", xs);
+  if (name == "filter")
+    return fmt::format("{} `Cons(1, Cons(2, Nil))`; a tensor has no filter", kListHelp);
+  return {};
+}
+
 }  // namespace
 
 // Two arguments that fit in each other's place are one mistake, as is a function in the place of
@@ -329,10 +366,20 @@ void Inference::report_arguments(const Call& call, const FunctionType& function,
       failures[j].reset();
       break;
     }
-    if (failures[i]->diagnostics.front().notes.empty() &&
-        is_function_misplaced(declared, found, solver_)) {
+    std::vector<std::string>& notes = failures[i]->diagnostics.front().notes;
+    const bool is_for_list = !notes.empty() && notes.back().starts_with(kListHelp);
+    const bool is_misplaced = notes.empty() && is_function_misplaced(declared, found, solver_);
+    const auto* global = is_for_list || is_misplaced ? as<GlobalVar>(call.callee) : nullptr;
+    const Definition* definition = global ? globals_.definition(global->name) : nullptr;
+    const std::string help = definition && definition->origin == Origin::Prelude
+                                 ? for_tensor(call, global->name, found, solver_)
+                                 : std::string();
+    if (is_for_list && !help.empty()) notes.back() = help;
+    if (is_misplaced) {
       const std::string written = with_parameters(call, callee_function(call.callee));
-      if (!written.empty())
+      if (!help.empty())
+        notes.push_back(help);
+      else if (!written.empty())
         failures[i]->diagnostics.front().note(
             fmt::format("help: the arguments are `{}`, in this order", written));
       for (std::size_t j = i + 1; j < failures.size(); ++j) failures[j].reset();
