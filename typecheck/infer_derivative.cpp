@@ -13,6 +13,25 @@ namespace relay::typecheck {
 
 using namespace lang;
 
+namespace {
+
+// Where all parameters are declared with other dtypes than floats, it is they that keep the
+// function from having a derivative.
+void note_integer_parameters(Diagnostic& diagnostic, const Function* function) {
+  if (!function || function->params.empty() || !diagnostic.notes.empty()) return;
+  std::vector<std::string> declared;
+  for (const VariableRef& param : function->params) {
+    const auto* tensor = as<TensorType>(param->type);
+    if (!tensor || !tensor->dtype.is_known() || is_float(tensor->dtype.known())) return;
+    declared.push_back(
+        fmt::format("{}: {}", param->name, to_string(tensor_type(tensor->shape, DType::Float32))));
+  }
+  diagnostic.note(
+      fmt::format("help: derivatives are by floats: declare `{}`", fmt::join(declared, ", ")));
+}
+
+}  // namespace
+
 Type Inference::infer_differentiate(const Differentiate& node) {
   Relation relation;
   relation.op = &differentiate_rule(node.mode);
@@ -144,6 +163,7 @@ void Inference::help_with_result(Diagnostic& diagnostic, const Relation& relatio
     diagnostic.note("help: `hvp` takes any argument, and gives the product with a direction");
   if (node.mode == DiffMode::Jacobian && takes_data)
     diagnostic.note("help: `jvp` and `vjp` take any argument, and give products with a direction");
+  note_integer_parameters(diagnostic, callee_function(node.fn));
   if (!needs_scalar_result(node.mode)) return;
   const auto* result = function ? as<TensorType>(function->result) : nullptr;
   if (!result || !result->shape.has_rank() || result->shape.rank() == 0 ||
