@@ -132,6 +132,13 @@ std::optional<Diagnostic> explain_literal(const Literal& literal, DType demanded
   return diagnostic;
 }
 
+// The type of a pattern asks for parts, and for nothing of them.
+bool is_of_pattern(const Type& type) {
+  if (type->kind == TypeKind::Var) return true;
+  const auto* tuple = as<TupleType>(type);
+  return tuple && std::all_of(tuple->fields.begin(), tuple->fields.end(), is_of_pattern);
+}
+
 }  // namespace
 
 bool fits(const Type& found, const Type& expected, Solver& solver) {
@@ -193,7 +200,18 @@ Failure explain_mismatch(Failure failure, const Mismatch& mismatch, Solver& solv
               (cause.kind == DiagnosticKind::DTypeMismatch &&
                !(known_dtype(found) && known_dtype(expected))) ||
               is_nested;
-  if (adds) message += ": " + cause.message;
+  const auto* parts = as<TupleType>(found);
+  const auto* other_parts = as<TupleType>(expected);
+  if (parts && other_parts && parts->fields.size() != other_parts->fields.size()) {
+    const bool is_clause = mismatch.subject == "this pattern";
+    if (is_clause || (mismatch.subject.empty() && is_of_pattern(expected))) {
+      if (is_clause) std::swap(parts, other_parts);
+      message = fmt::format("the pattern has {}, and the value has {}",
+                            count_of(other_parts->fields.size(), "part"), parts->fields.size());
+    }
+  } else if (adds) {
+    message += ": " + cause.message;
+  }
   Diagnostic diagnostic(cause.kind, std::move(message), mismatch.span);
   diagnostic.label(mismatch.span, describe_type(found, solver));
   for (const Label& label : mismatch.labels) {
