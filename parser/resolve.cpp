@@ -223,6 +223,8 @@ void Resolver::fill_type(const Node& node) {
   if (found == type_defs_.end()) return;
   lang::TypeDef& def = *found->second;
   item_is_broken_ = false;
+  undeclared_.clear();
+  told_undeclared_.reset();
   const std::size_t mark = type_params_.size();
   declare_type_params(node);
   for (std::size_t i = 0; i < def.params.size() && mark + i < type_params_.size(); ++i) {
@@ -231,6 +233,7 @@ void Resolver::fill_type(const Node& node) {
     type_params_[mark + i].used = type_params_[mark + i].span;
   }
   inside_type_def_ = true;
+  declares_ = &node;
   std::size_t next = 0;
   for (const Node* child : node.children()) {
     if (child->kind != Syntax::Constructor) continue;
@@ -247,6 +250,7 @@ void Resolver::fill_type(const Node& node) {
     }
   }
   inside_type_def_ = false;
+  declares_ = nullptr;
   close_type_params(mark);
   if (!item_is_broken_) return;
   symbols_.intern(def.name).broken = true;
@@ -395,6 +399,9 @@ void Resolver::item(const Node& node, Parsed& parsed) {
   Item item{};
   item_is_broken_ = false;
   undeclared_.clear();
+  declares_ = nullptr;
+  def_ = what.kind == Syntax::Def ? &what : nullptr;
+  told_undeclared_.reset();
   item.span = span(what);
   item.hide_value = node.last()->kind == Syntax::Mark;
   if (node.child(0)->kind == Syntax::Doc) item.doc = doc_text(tree_.text(*node.child(0)));

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -330,6 +331,7 @@ lang::Expr Resolver::function(const Node& node, const Signature* signature, bool
   const FunctionScope scope(*this);
   if (signature) bind_attributes(*signature, span(node));
   const std::size_t mark = type_params_.size();
+  const Node* const outer = std::exchange(declares_, &node);
   declare_type_params(node);
   std::vector<VariableRef> params;
   std::vector<lang::Attr> attrs;
@@ -358,6 +360,7 @@ lang::Expr Resolver::function(const Node& node, const Signature* signature, bool
   Type result = annotation_of(node);
   for (std::size_t i = 0; i < params.size(); ++i) bind_local(names[i], params[i]);
   Expr body = expr(*node.last());
+  declares_ = outer;
   lang::AttrsRef attributes = attrs.empty() ? nullptr : lang::make_attrs(std::move(attrs));
   return lang::make_function(std::move(params), std::move(result), std::move(body),
                              close_type_params(mark), std::move(attributes), span(node));

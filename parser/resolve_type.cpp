@@ -139,6 +139,34 @@ bool Resolver::was_unknown(std::string_view name) {
   return !undeclared_.insert(name).second;
 }
 
+// All names that are to be declared in one place are one mistake, with one mend.
+void Resolver::report_undeclared(Diagnostic diagnostic, std::string_view name) {
+  const bool is_further = told_undeclared_ && told_undeclared_->declares == declares_ &&
+                          told_undeclared_->error + 1 == errors_.size();
+  if (is_further) {
+    errors_.back().label(diagnostic.span, fmt::format("nor is `{}` known", name));
+    errors_.back().notes.pop_back();
+    told_undeclared_->names.push_back(name);
+  } else {
+    report(std::move(diagnostic));
+    told_undeclared_ = {declares_, errors_.size() - 1, {name}};
+  }
+  std::vector<std::string_view> names;
+  if (const Node* params = declares_->find(Syntax::TypeParams)) {
+    for (const Node* param : params->children()) names.push_back(tree_.text(*param));
+  }
+  names.insert(names.end(), told_undeclared_->names.begin(), told_undeclared_->names.end());
+  const bool is_type = declares_->kind == Syntax::TypeDef;
+  std::string head = "fn ";
+  if (is_type)
+    head = fmt::format("type {}", tree_.text(*declares_->child(0)));
+  else if (def_ && declares_ == def_->child(1))
+    head = fmt::format("def {}", tree_.text(*def_->child(0)));
+  errors_.back().note(fmt::format("help: declare {}: `{}[{}]{}`",
+                                  told_undeclared_->names.size() == 1 ? "it" : "them", head,
+                                  fmt::join(names, ", "), is_type ? " { … }" : "(…)"));
+}
+
 // `float32[2, 3]`, `f32[3]`: the dtype that a shape stands behind as if it were a type of tensors.
 std::optional<std::string> Resolver::as_tensor_type(const Node& type) const {
   const std::string_view name = tree_.text(*type.child(0));
@@ -179,9 +207,10 @@ void Resolver::unknown_type(const Node& node, std::string_view what, const Node*
     diagnostic.note("help: a tensor type is `Tensor[(2, 3), float32]`");
   } else if (!closest.empty()) {
     diagnostic.note(fmt::format("help: did you mean `{}`?", closest.front()));
+  } else if (declares_) {
+    return report_undeclared(std::move(diagnostic), name);
   } else {
-    diagnostic.note(
-        fmt::format("help: a variable in types is declared by the function: `[{}](...)`", name));
+    diagnostic.note("note: only a function or a data type declares variables in types");
   }
   report(std::move(diagnostic));
 }
@@ -354,10 +383,14 @@ lang::Dim Resolver::dim_name(const Node& node) {
                         span(node));
   const Symbol& symbol = symbols_.intern(name);
   const bool is_value = !strict_ && (symbol.local || symbol.own_global || symbol.outer_global);
-  diagnostic.note(
-      is_value
-          ? fmt::format("help: an extent of a tensor is `dim_of({}, axis=0)`", name)
-          : fmt::format("help: declare it as a type parameter of the function: `[{}](...)`", name));
+  if (is_value) {
+    diagnostic.note(fmt::format("help: an extent of a tensor is `dim_of({}, axis=0)`", name));
+  } else if (name != "_" && declares_) {
+    report_undeclared(std::move(diagnostic), name);
+    return Dim::any();
+  } else {
+    diagnostic.note("help: an extent that is left open is `?`");
+  }
   report(std::move(diagnostic));
   return Dim::any();
 }

@@ -366,6 +366,16 @@ class Resolver {
   std::optional<std::string> as_tensor_type(const Node& type) const;
   bool was_unknown(std::string_view name);
   std::unordered_set<std::string_view> undeclared_;  // names in types of the item at hand
+  // Those that one function, or data type, does not declare, which one error tells.
+  struct Undeclared {
+    const Node* declares;
+    std::size_t error;  // in errors_
+    std::vector<std::string_view> names;
+  };
+  std::optional<Undeclared> told_undeclared_;
+  const Node* def_ = nullptr;       // the definition at hand
+  const Node* declares_ = nullptr;  // the innermost thing at hand that could declare them
+  void report_undeclared(lang::Diagnostic diagnostic, std::string_view name);
 
   Span span(const Node& node) const { return tree_.span(node); }
   void report(lang::Diagnostic diagnostic) {
