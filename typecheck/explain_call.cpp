@@ -120,8 +120,7 @@ std::optional<Diagnostic> Inference::explain_inside(GenericUse& use,
 
 std::string Inference::Way::text() const {
   std::string whole = start;
-  for (const auto& [step, times] : steps)
-    whole += fmt::format(", {}{}", step, times == 1 ? "" : fmt::format(", {} times over", times));
+  for (const std::string& step : steps) whole += ", " + step;
   return whole;
 }
 
@@ -131,19 +130,26 @@ Diagnostic Inference::from_inside(const GenericUse& use, const std::vector<Type>
   Diagnostic& cause = inside.errors_.front();
   const std::string& name = use.node->name;
   Diagnostic diagnostic(cause.kind, cause.message, use.call ? use.call->span : use.node->span);
-  const bool is_call = !inside.way_.start.empty();
+  const auto followed = std::find_if(inside.ways_.begin(), inside.ways_.end(),
+                                     [&](const Way& way) { return way.told_at == cause.span; });
+  const bool is_call = followed != inside.ways_.end();
   const std::string text = quote(cause.span, "");
-  if (is_call) {
-    way_ = inside.way_;
-    std::string step =
-        fmt::format("called {}in `{}`", text.empty() ? "" : fmt::format("as `{}` ", text), name);
-    if (!way_.steps.empty() && way_.steps.back().first == step) {
-      ++way_.steps.back().second;
-    } else {
-      way_.steps.emplace_back(std::move(step), 1);
-    }
+  Way way = is_call ? *followed : Way();
+  way.told_at = diagnostic.span;
+  // A function that calls itself is looked into round after round, which is nothing of the program.
+  const auto seen = std::find(way.functions.begin(), way.functions.end(), name);
+  const bool is_round = is_call && seen != way.functions.end();
+  if (is_round) {
+    const auto kept = static_cast<std::size_t>(seen - way.functions.begin());
+    way.functions.resize(kept + 1);
+    way.steps.resize(kept);
+  } else if (is_call) {
+    way.steps.push_back(
+        fmt::format("called {}in `{}`", text.empty() ? "" : fmt::format("as `{}` ", text), name));
+    way.functions.push_back(name);
   } else {
-    way_.start = fmt::format("this is {} in `{}`", text.empty() ? "code" : "`" + text + "`", name);
+    way.functions = {name};
+    way.start = fmt::format("this is {} in `{}`", text.empty() ? "code" : "`" + text + "`", name);
   }
   if (levels_ == 0 && use.call) {
     for (std::size_t i = 0; i < found.size(); ++i) {
@@ -153,7 +159,7 @@ Diagnostic Inference::from_inside(const GenericUse& use, const std::vector<Type>
     }
   }
   // The innermost place is told by its operands, if there are any.
-  if (is_call || cause.labels.empty())
+  if (!is_round && (is_call || cause.labels.empty()))
     diagnostic.label(cause.span, fmt::format("{}here, in `{}`", is_call ? "called " : "", name));
   for (Label& label : cause.labels) {  // a call of the function itself is one place at all levels
     const bool is_new = std::none_of(
@@ -165,8 +171,11 @@ Diagnostic Inference::from_inside(const GenericUse& use, const std::vector<Type>
   for (std::string& note : cause.notes) {
     if (!note.starts_with("help")) diagnostic.note(std::move(note));
   }
-  if (levels_ > 0) return diagnostic;
-  diagnostic.note("note: " + way_.text());
+  if (levels_ > 0) {
+    ways_.push_back(std::move(way));
+    return diagnostic;
+  }
+  diagnostic.note("note: " + way.text());
   for (std::size_t i = 0; use.call && i < found.size(); ++i) {
     std::string help = lang::help_for_mistaken(solver_.resolve(found[i]), use.call->args[i]->span);
     if (!help.empty()) diagnostic.note(std::move(help));

@@ -446,11 +446,13 @@ class Inference {
   std::size_t explained_ = 0;  // operators and parts of types that explanations have looked at
   // To the cause of the first error, where that lies inside a function.
   struct Way {
-    std::string start;                                    // empty: there is none
-    std::vector<std::pair<std::string, int>> steps = {};  // with how often each was taken in a row
+    std::string start;                        // empty: there is none
+    std::vector<std::string> steps = {};      // the calls, from the innermost one
+    std::vector<std::string> functions = {};  // where it starts, and each step is taken
+    lang::Span told_at = {};                  // where the error stands that it leads to
     std::string text() const;
   };
-  Way way_;
+  std::vector<Way> ways_;
   bool has_indexed_fully_ = false;
   bool has_too_many_open_ = false;  // it has been said
   bool indexes_fully_ = true;       // an element of a tensor of unknown rank is taken for a number
