@@ -196,6 +196,23 @@ bool Inference::report_inside(const Call& call, const std::vector<Type>& found) 
   return true;
 }
 
+// The same for `grad(f)(x)` and its kin, whose first arguments are those of `f`.
+bool Inference::report_inside_derivative(const Call& call, const std::vector<Type>& found) {
+  const auto* node = as<Differentiate>(call.callee);
+  GenericUse* use = node ? generic_use_at(node->fn->span) : nullptr;
+  if (!use) return false;
+  const std::size_t count = as<FunctionType>(use->scheme->type)->params.size();
+  if (use->is_told || found.size() < count) return use->is_told;
+  GenericUse applied = *use;
+  applied.call = &call;
+  const std::vector<Type> primal(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count));
+  std::optional<Diagnostic> diagnostic = explain_inside(applied, primal);
+  if (!diagnostic) return false;
+  use->is_told = true;
+  report(Failure(std::move(*diagnostic)));
+  return true;
+}
+
 // An error that a scheme has brought along stands at the use of the global. Returns whether it has
 // been told already.
 bool Inference::explain_use(Diagnostic& diagnostic) {

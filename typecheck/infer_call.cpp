@@ -460,6 +460,16 @@ Diagnostic Inference::wrong_arity(const Call& call, const FunctionType& function
   return diagnostic;
 }
 
+namespace {
+
+bool is_of_rank(const std::vector<std::optional<Failure>>& failures) {
+  return std::any_of(failures.begin(), failures.end(), [](const std::optional<Failure>& failure) {
+    return failure && failure->diagnostics.front().kind == DiagnosticKind::RankMismatch;
+  });
+}
+
+}  // namespace
+
 Type Inference::infer_call(const Call& call) {
   if (const auto* op = as<Operator>(call.callee)) return infer_operator_call(call, *op->op);
   Type callee;
@@ -534,7 +544,8 @@ Type Inference::infer_call(const Call& call) {
     } else if (std::optional<Diagnostic> better = explain_scalar(call, arguments)) {
       blame(better->span);
       report_instead(std::move(*better));
-    } else if (!report_inside(call, arguments)) {
+    } else if (!report_inside(call, arguments) &&
+               !(is_of_rank(failures) && report_inside_derivative(call, arguments))) {
       report_arguments(call, *function, arguments, std::exchange(failures, {}));
     }
   }

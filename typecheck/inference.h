@@ -267,6 +267,7 @@ class Inference {
                                Inference& inside);
   bool explain_use(lang::Diagnostic& diagnostic);
   bool report_inside(const lang::Call& call, const std::vector<lang::Type>& found);
+  bool report_inside_derivative(const lang::Call& call, const std::vector<lang::Type>& found);
   // infer_derivative.cpp
   lang::Type infer_differentiate(const lang::Differentiate& node);
   const lang::Function* known_literal(const lang::Expr& fn) const;
