@@ -49,6 +49,28 @@ namespace {
   throw Failure(std::move(diagnostic));
 }
 
+// `5.e3`, `5.e-3` and `5.f` of other languages.
+std::string help_for_point(std::string_view field, Span value) {
+  const auto is_digits = [](std::string_view text) {
+    return text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  const std::string_view number = value ? value.text() : "";
+  const bool is_exponent = (field[0] == 'e' || field[0] == 'E') && is_digits(field.substr(1));
+  if (number.empty() || !is_digits(number) || (!is_exponent && field != "f")) return {};
+  std::string exponent;
+  if (is_exponent) {
+    const std::string_view rest = value.source->text().substr(value.end + 1 + field.size());
+    exponent = field;
+    if (field.size() == 1 && (rest.starts_with('-') || rest.starts_with('+'))) {
+      const std::size_t end = rest.find_first_not_of("0123456789", 1);
+      exponent += rest.substr(0, end);
+    }
+    if (exponent.size() == 1 || !is_digits(exponent.substr(exponent.size() - 1))) return {};
+  }
+  return fmt::format("help: a number has digits on both sides of its point: `{}.0{}`", number,
+                     exponent);
+}
+
 // `x.sum()` and `x.shape` of other languages are `sum(x)` and `shape_of(x)`.
 [[noreturn]] void fail_without_fields(TypeCall& call, const std::vector<std::string>& fields) {
   const TypeKind kind = call.args[0]->kind;
@@ -61,7 +83,8 @@ namespace {
                                                                                   : "reference"));
   } catch (Failure& failure) {
     const Span value = call.arg_spans.empty() ? Span() : call.arg_spans[0];
-    std::string help = kind == TypeKind::Tensor ? help_for_member(fields[0], value) : "";
+    std::string help = kind == TypeKind::Tensor ? help_for_point(fields[0], value) : "";
+    if (help.empty() && kind == TypeKind::Tensor) help = help_for_member(fields[0], value);
     if (!help.empty()) failure.diagnostics.front().note(std::move(help));
     throw;
   }
