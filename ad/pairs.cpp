@@ -419,10 +419,10 @@ class Deriver {
 
   void add(const std::string& name, const std::vector<VariableRef>& params, const Expr& body) {
     program_.add_function(
-        name, lang::rename_bound(lang::make_function(
-                  params, body->type, body, {},
-                  lang::with_inherited_schedule(*fn_, body,
-                                                is_inlined_ ? inline_mark() : nullptr))));
+        name,
+        lang::rename_bound(lang::make_function(
+            params, body->type, body, {},
+            lang::with_inherited_schedule(*fn_, body, is_inlined_ ? inline_mark() : nullptr))));
   }
 
   void add_entry() {
