@@ -12,20 +12,20 @@ namespace relay::lang {
 
 // Each with the folder that says what it means.
 enum class FunctionFact : std::uint8_t {
-  Closure,        // opt: gives a function with its captures, and nothing else
-  Checkpoint,     // lang: a derivative keeps its arguments only, and computes the rest again
-  GlobalSymbol,   // parser: the name by which other programs link it; kept for Relay
-  Gradient,       // lang: the name of the global function that is its derivative
-  Hash,           // opt: of a group: equal ones have equal hashes
+  Closure,            // opt: gives a function with its captures, and nothing else
+  Checkpoint,         // lang: a derivative keeps its arguments only, and computes the rest again
+  GlobalSymbol,       // parser: the name by which other programs link it; kept for Relay
+  Gradient,           // lang: the name of the global function that is its derivative
+  Hash,               // opt: of a group: equal ones have equal hashes
   InheritedSchedule,  // lang: of a derivative: the schedule of the function (lang/schedule.h)
-  Inline,         // opt: not 0: its body takes the place of its calls
-  Known,          // ad: it stays a call by which a copy of a function is told from others
-  Place,          // ad: where in a program the closure is made: a number
-  Primitive,      // opt: a group of operators that is one kernel
-  Schedule,       // lang: how its index notation runs (lang/schedule.h)
-  StepSchedule,   // lang: of a function that stands for it: a schedule with parameters
-  StopFusion,     // lang: the identity, at which groups end (lang/border.h)
-  VirtualDevice,  // lang: where its result lives (lang/virtual_device.h)
+  Inline,             // opt: not 0: its body takes the place of its calls
+  Known,              // ad: it stays a call by which a copy of a function is told from others
+  Place,              // ad: where in a program the closure is made: a number
+  Primitive,          // opt: a group of operators that is one kernel
+  Schedule,           // lang: how its index notation runs (lang/schedule.h)
+  StepSchedule,       // lang: of a function that stands for it: a schedule with parameters
+  StopFusion,         // lang: the identity, at which groups end (lang/border.h)
+  VirtualDevice,      // lang: where its result lives (lang/virtual_device.h)
   // Of external compilers (lang/external_compiler.h).
   Compiler,                // lang: the one that runs it
   Composite,               // opt: one step of an external compiler, which knows it by this name

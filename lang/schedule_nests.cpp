@@ -144,9 +144,9 @@ bool inherits_schedule(const Function& function) {
 AttrsRef schedule_fact(const Function& function, const AttrsRef& others) {
   const std::string* text = schedule_of(function);
   if (!text) return others;
-  return with_fact(inherits_schedule(function) ? FunctionFact::InheritedSchedule
-                                               : FunctionFact::Schedule,
-                   *text, others);
+  return with_fact(
+      inherits_schedule(function) ? FunctionFact::InheritedSchedule : FunctionFact::Schedule, *text,
+      others);
 }
 
 bool take_over(const ScheduleSteps& steps, ScheduledNest& nest) {

@@ -394,9 +394,8 @@ class Scheduler final : public lang::Rewriter {
 Expr scheduled(const Expr& expr) {
   const auto* fn = as<lang::Function>(expr);
   if (!fn || !lang::schedule_of(*fn) || lang::is_group(expr)) return expr;
-  return lang::make_function(fn->params, fn->result,
-                             Scheduler(*fn).rewrite(fn->body), fn->type_params,
-                             fn->attrs, expr->span, expr->type);
+  return lang::make_function(fn->params, fn->result, Scheduler(*fn).rewrite(fn->body),
+                             fn->type_params, fn->attrs, expr->span, expr->type);
 }
 
 Expr read_globals(const Expr& expr) {

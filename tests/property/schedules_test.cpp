@@ -343,10 +343,11 @@ TEST_CASE("derivatives of functions with schedules are those of the functions") 
   const auto all = seeds(kDerivatives);
   for (const std::uint64_t seed : all) {
     const Case drawn = random_case(seed, "float64");
-    const bool gives_floats =
-        drawn.text.find("{ arg") == std::string::npos && drawn.text.find("any") == std::string::npos;
+    const bool gives_floats = drawn.text.find("{ arg") == std::string::npos &&
+                              drawn.text.find("any") == std::string::npos;
     if (!gives_floats) continue;
-    const auto count = static_cast<std::size_t>(std::count(drawn.lets.begin(), drawn.lets.end(), '\n'));
+    const auto count =
+        static_cast<std::size_t>(std::count(drawn.lets.begin(), drawn.lets.end(), '\n'));
     std::vector<std::string> names;
     for (std::size_t i = 0; i < count; ++i) names.push_back(fmt::format("x{}", i));
     const std::string args = fmt::format("{}", fmt::join(names, ", "));
