@@ -17,6 +17,7 @@
 #include "loops/reuse.h"
 #include "loops/schedule.h"
 #include "loops/slices.h"
+#include "loops/split_sums.h"
 #include "loops/stored_reads.h"
 #include "loops/updates.h"
 #include "loops/windows.h"
@@ -34,6 +35,7 @@ class Lowerer {
       : stages_(expand(group, args)),
         rearranged_(rearranged),
         schedule_(GroupSchedule::of(group, stages_)) {
+    if (library && !schedule_) split_sums(stages_, *library);
     // A nest with a schedule is no library's, so its bits are those of the index notation.
     StorageChoice choice = choose_storage(stages_, schedule_ ? nullptr : library);
     if (schedule_) {

@@ -5,6 +5,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "loops/split_sums.h"
+
 namespace relay::loops {
 
 namespace {
@@ -46,9 +48,8 @@ class Outliner {
 
   NodeId outlined(NodeId id) {
     const Node sum = node(id);
-    const Node& product = node(stages_.args(sum)[0]);
     if (sum.op != ReduceOp::Sum || !lang::is_float(sum.dtype)) return id;
-    if (product.kind != NodeKind::Primitive || product.prim != Prim::Mul) return id;
+    if (!is_of_products(stages_, stages_.args(sum)[0])) return id;
     std::unordered_set<IndexVarId> used;
     std::unordered_set<NodeId> seen;
     collect(id, used, seen);

@@ -91,6 +91,11 @@ def guards_in_one_another(x: Tensor[(4, 16, 20, 22), float32], k: Tensor[(32, 16
     }
   })
 }
+def tanh_of_guarded(x: Tensor[(4, 16, 20, 22), float32], k: Tensor[(32, 16, 3, 3), float32]) {
+  for n < 4, o < 32, y < 20, z < 22 {
+    tanh(sum c, i, j { if y + i >= 1 && y + i <= 20 && z + j > 0 && z + j - 1 < 22 { x[n, c, y + i - 1, z + j - 1] * k[o, c, i, j] } else { 0.0 } })
+  }
+}
 def guarded_row(x: Tensor[(4, 16, 900), float32], k: Tensor[(32, 16, 5), float32]) {
   squares(for n < 4, o < 32, y < 450 {
     sum c, i { if 2 * y + i - 2 >= 0 && 2 * y + i - 2 < 900 { x[n, c, 2 * y + i - 2] * k[o, c, i] } else { 0.0 } }
@@ -124,6 +129,24 @@ def powers(n: int32, sum: Tensor[(64, 80), float32]) {
   if n == 0 { sum } else { powers(n - 1, matmul(sum, m * 0.1) + sum) }
 }
 )";
+
+// Several products in one sum.
+const Case kSums[] = {
+    {"jvp(fn (a, b) { for i, j { sum k { a[i, k] * b[k, j] } } })(a, b, a * 0.5, b * 0.25)", 3},
+    {"for i < 64, j < 80 { sum k { a[i, k] * b[k, j] - a[63 - i, k] * b[k, 79 - j] } }", 0},
+    {"for i, j { sum k { a[i, k] * b[k, j] - c[j] * 2.0 } }", 0},
+    {"for i, j { sum k { -(a[i, k] * b[k, j]) - a[i, k] * w[j, k] } }", 2},
+    {"{ let y = for i, j { sum k { a[i, k] * b[k, j] + w[j, k] * a[i, k] } }; (y, matmul(y, m)) }",
+     3},
+    {"for i, j { tanh(sum k { a[i, k] * b[k, j] + w[j, k] * a[i, k] }) * c[j] }", 2},
+    {"for i, j { sum k { a[i, k] * b[k, j] + (a[i, k] * w[j, k] - a[i, k] * b[k, j]) } }", 3},
+    {"for i, j { (sum k { a[i, k] * b[k, j] + w[j, k] * a[i, k] }, sum k { a[i, k] * w[j, k] }) }",
+     3},
+    {"tanh_of_guarded(x, k)", 1},
+    {"hvp(guarded_product)(x, k, x * 0.5, k * 0.25)", 5},
+    {"jvp(guarded_read)(x, k, x * 0.5, k * 0.25)", 3},
+    {"jvp(written)(x, k, x * 0.5, k * 0.25)", 3},
+};
 
 const Case kContractions[] = {
     {"nn.dense(a, w)", 1},
@@ -335,6 +358,7 @@ TEST_CASE("what is no work for a library stays with the loops") {
 }
 
 TEST_CASE("library windows agree with the definitions") { check(kWindows); }
+TEST_CASE("sums of several products agree with the definitions") { check(kSums); }
 
 }  // namespace
 }  // namespace relay::tests
