@@ -213,8 +213,7 @@ TEST_CASE("light: types") {
   CHECK(light("def f[n](x: n, y: Tensor[(n), float32]) { 1 }") ==
         "TypeMismatch 26-27: `n` stands for a dimension here\n  label 12-13: and for a type here");
   CHECK(light("def f(x: Tensor[(n), float32]) { 1 }") ==
-        "UnknownName 17-18: unknown dimension `n`\n  help: declare it as a type parameter of the "
-        "function: `[n](...)`");
+        "UnknownName 17-18: unknown dimension `n`\n  help: declare it: `def f[n](…)`");
   CHECK(light("let x: flaot32 = 1.0") ==
         "UnknownType 7-14: unknown type `flaot32`\n  help: did you mean `float32`?");
   CHECK(light("let x: List = 1", prelude()) ==
