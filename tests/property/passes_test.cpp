@@ -16,7 +16,6 @@
 namespace relay::tests {
 namespace {
 
-using lang::Value;
 using repl::Session;
 
 constexpr std::uint64_t kPrograms = 100;
