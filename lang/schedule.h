@@ -151,8 +151,6 @@ std::vector<ScheduledNest> nests_of(const Function& function);
 
 // Of a function or a group: its own schedule or the inherited one; null: it has none.
 const std::string* schedule_of(const Function& function);
-// The attribute by which schedule_of knows it; null: it has none.
-AttrsRef schedule_fact(const Function& function, const AttrsRef& others = nullptr);
 bool inherits_schedule(const Function& function);
 // Attributes of a function with that body, which is part of the derivative of `function`: with the
 // schedule of that, if one of its nests can take it over.

@@ -141,14 +141,6 @@ bool inherits_schedule(const Function& function) {
   return has_fact(function, FunctionFact::InheritedSchedule);
 }
 
-AttrsRef schedule_fact(const Function& function, const AttrsRef& others) {
-  const std::string* text = schedule_of(function);
-  if (!text) return others;
-  return with_fact(
-      inherits_schedule(function) ? FunctionFact::InheritedSchedule : FunctionFact::Schedule, *text,
-      others);
-}
-
 bool take_over(const ScheduleSteps& steps, ScheduledNest& nest) {
   ScheduledNest made = nest;
   for (const ScheduleStep& step : steps) {

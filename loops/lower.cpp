@@ -661,8 +661,8 @@ lang::Result<LoweredGroup> lower(const lang::Function& group, std::span<const La
   });
   if (result || !lang::inherits_schedule(group)) return result;
   // What a derivative has made of the nests does not let them run so.
-  const lang::Expr unscheduled = lang::without_facts(lang::with_attrs(group, group.attrs),
-                                                     {lang::FunctionFact::InheritedSchedule});
+  const lang::Expr unscheduled =
+      lang::without_facts(lang::Expr(&group), {lang::FunctionFact::InheritedSchedule});
   return lower(lang::cast<lang::Function>(unscheduled), args, library, rearranged);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "loops/terms.h"
+
 namespace relay::loops {
 
 namespace {
@@ -17,9 +19,6 @@ bool is_constant(const Node& node, std::int64_t value) {
 bool is_primitive(const Node& node, Prim prim) {
   return node.kind == NodeKind::Primitive && node.prim == prim;
 }
-
-// Is every use of the value as if it were +0? -0 is no zero that a sum forgets.
-bool is_zero(const Node& node) { return node.kind == NodeKind::Constant && node.bits == 0; }
 
 }  // namespace
 

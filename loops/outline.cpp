@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "loops/split_sums.h"
+#include "loops/terms.h"
 
 namespace relay::loops {
 
@@ -49,7 +49,7 @@ class Outliner {
   NodeId outlined(NodeId id) {
     const Node sum = node(id);
     if (sum.op != ReduceOp::Sum || !lang::is_float(sum.dtype)) return id;
-    if (!is_of_products(stages_, stages_.args(sum)[0])) return id;
+    if (terms_of(stages_, stages_.args(sum)[0]).empty()) return id;
     std::unordered_set<IndexVarId> used;
     std::unordered_set<NodeId> seen;
     collect(id, used, seen);

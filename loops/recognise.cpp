@@ -5,6 +5,7 @@
 
 #include "loops/operand_view.h"
 #include "loops/recognise_window.h"
+#include "loops/terms.h"
 
 namespace relay::loops {
 
@@ -25,33 +26,10 @@ void merge(std::vector<ContractionAxis>& axes) {
   }
 }
 
-bool is_product(const Node& node) {
-  return node.kind == NodeKind::Primitive && node.prim == Prim::Mul;
-}
-
-// A product, and the conditions that stand around it: where one does not hold, there is a 0.
-struct GuardedProduct {
-  NodeId product;
-  std::vector<NodeId> guards;
-};
-std::optional<GuardedProduct> product_of(const Stages& stages, NodeId id) {
-  GuardedProduct found{id, {}};
-  while (true) {
-    const Node& node = stages.nodes[static_cast<std::size_t>(found.product)];
-    if (is_product(node)) return found;
-    if (node.kind != NodeKind::Primitive || node.prim != Prim::Select) return std::nullopt;
-    const auto args = stages.args(node);
-    const Node& otherwise = stages.nodes[static_cast<std::size_t>(args[2])];
-    if (otherwise.kind != NodeKind::Constant || otherwise.bits != 0) return std::nullopt;
-    found.guards.push_back(args[0]);
-    found.product = args[1];
-  }
-}
-
 class Recogniser {
  public:
-  Recogniser(const Stages& stages, const TensorDef& def, const Node& sum, GuardedProduct product)
-      : stages_(stages), def_(def), product_(std::move(product)) {
+  Recogniser(const Stages& stages, const TensorDef& def, const Node& sum, Term term)
+      : stages_(stages), def_(def), term_(std::move(term)) {
     const std::vector<std::int64_t> strides = row_major(def.shape);
     for (std::size_t i = 0; i < def.vars.size(); ++i)
       loops_.push_back({extent_of(def.vars[i]), true, strides[i], def.vars[i], 1});
@@ -82,15 +60,16 @@ class Recogniser {
           env[loops_[i].var] +
           space_.axis(static_cast<std::int32_t>(i), loops_[i].extent) * loops_[i].factor;
     }
-    const auto factors = stages_.args(stages_.nodes[static_cast<std::size_t>(product_.product)]);
+    const auto factors = stages_.args(stages_.nodes[static_cast<std::size_t>(term_.product)]);
     OperandReader reader(stages_, space_);
+    const auto views = [&](std::size_t factor, bool is_guarded) {
+      return reader.views_of(factors[factor], env,
+                             is_guarded ? term_.conditions : std::vector<NodeId>());
+    };
     // A condition around the product is one around either factor.
-    const std::vector<OperandView> left = reader.views_of(factors[0], env);
-    const std::vector<OperandView> right = reader.views_of(factors[1], env);
-    if (product_.guards.empty()) return found_in(left, right);
-    auto found = found_in(reader.views_of(factors[0], env, product_.guards), right);
-    return found.empty() ? found_in(left, reader.views_of(factors[1], env, product_.guards))
-                         : found;
+    auto found = found_in(views(0, true), views(1, false));
+    return found.empty() && !term_.conditions.empty() ? found_in(views(0, false), views(1, true))
+                                                      : found;
   }
 
   std::vector<Recognised> found_in(const std::vector<OperandView>& left,
@@ -179,7 +158,7 @@ class Recogniser {
 
   const Stages& stages_;
   const TensorDef& def_;
-  const GuardedProduct product_;
+  const Term term_;
   std::vector<WindowLoop> loops_;
   IndexSpace space_;
 };
@@ -226,7 +205,7 @@ bool is_zeros(const Stages& stages, TensorId tensor) {
   if (def.kind != TensorKind::Map) return false;
   const Node& body = stages.nodes[static_cast<std::size_t>(def.body)];
   if (body.kind == NodeKind::Read) return is_zeros(stages, body.ref);
-  return body.kind == NodeKind::Constant && body.bits == 0;
+  return is_zero(body);
 }
 
 std::vector<Recognised> recognise(const Stages& stages, TensorId tensor) {
@@ -239,9 +218,9 @@ std::vector<Recognised> recognise(const Stages& stages, TensorId tensor) {
   for (const IndexVarId var : stages.vars(sum)) {
     if (stages.var_extents[static_cast<std::size_t>(var)] == 0) return {};
   }
-  auto product = product_of(stages, stages.args(sum)[0]);
-  if (!product) return {};
-  return Recogniser(stages, def, sum, std::move(*product)).run();
+  std::vector<Term> terms = terms_of(stages, stages.args(sum)[0]);
+  if (terms.size() != 1 || terms[0].is_subtracted) return {};
+  return Recogniser(stages, def, sum, std::move(terms[0])).run();
 }
 
 }  // namespace relay::loops

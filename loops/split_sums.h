@@ -11,7 +11,4 @@ namespace relay::loops {
 // product. Linear in the nodes, but for what it makes.
 void split_sums(Stages& stages, KernelLibrary& library);
 
-// Is an element of a sum a product, or a few of them, under conditions or not?
-bool is_of_products(const Stages& stages, NodeId element);
-
 }  // namespace relay::loops

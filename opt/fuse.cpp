@@ -384,7 +384,8 @@ class Scheduler final : public lang::Rewriter {
   lang::AttrsRef facts_of(const Expr& body, const lang::AttrsRef& others) const {
     return lang::inherits_schedule(function_)
                ? lang::with_inherited_schedule(function_, body, others)
-               : lang::schedule_fact(function_, others);
+               : lang::with_fact(lang::FunctionFact::Schedule, *lang::schedule_of(function_),
+                                 others);
   }
 
   const lang::Function& function_;
