@@ -9,6 +9,7 @@
 
 #include "lang/diagnostic.h"
 #include "lang/mistaken.h"
+#include "lang/number_text.h"
 #include "lang/visit.h"
 
 namespace relay::lang {
@@ -67,8 +68,7 @@ std::string help_for_point(std::string_view field, Span value) {
     }
     if (exponent.size() == 1 || !is_digits(exponent.substr(exponent.size() - 1))) return {};
   }
-  return fmt::format("help: a number has digits on both sides of its point: `{}.0{}`", number,
-                     exponent);
+  return fmt::format("{}: `{}.0{}`", kDigitsAroundPoint, number, exponent);
 }
 
 // `x.sum()` and `x.shape` of other languages are `sum(x)` and `shape_of(x)`.

@@ -9,6 +9,7 @@
 
 #include "lang/derivative.h"
 #include "lang/dtype.h"
+#include "lang/number_text.h"
 #include "lang/op.h"
 #include "parser/borrowed_characters.h"
 #include "parser/borrowed_text.h"
@@ -209,8 +210,7 @@ std::optional<Edit> bare_point(std::string_view text, std::uint32_t point) {
   const char before = point > 0 ? text[point - 1] : '\0';
   const char behind = point + 1 < text.size() ? text[point + 1] : '\0';
   if (is_digit(before) == is_digit(behind)) return std::nullopt;
-  return Edit{"0", is_digit(before) ? point + 1 : point,
-              "help: a number has digits on both sides of its point"};
+  return Edit{"0", is_digit(before) ? point + 1 : point, std::string(lang::kDigitsAroundPoint)};
 }
 
 // `a .* b` and `a .^ b` of MATLAB and Julia, with the error at the point.

@@ -32,13 +32,11 @@ std::uint32_t skip_space(std::string_view text, std::uint32_t at) {
 
 // Where the bracket at `open` is closed; the end of the text where it is not.
 std::uint32_t closer_of(std::string_view text, std::uint32_t open) {
-  int depth = 0;
-  for (std::uint32_t at = open; at < text.size(); ++at) {
-    const char c = text[at];
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    if ((c == ')' || c == ']' || c == '}') && --depth == 0) return at;
-  }
-  return static_cast<std::uint32_t>(text.size());
+  std::uint32_t at = open;
+  do {
+    at = expression_end(text, at + 1, "");
+  } while (at < text.size() && (text[at] == '\n' || text[at] == ';'));
+  return at;
 }
 
 // An index with its extent, if it has one: `i`, `i < n`, `i in 0..n`, `i in range(n)`. Empty where

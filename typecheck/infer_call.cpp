@@ -1,6 +1,7 @@
 // Calls, and what can be called: operators, constructors, globals.
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "lang/call_form.h"
+#include "lang/letters.h"
 #include "lang/record.h"
 #include "lang/tree_form.h"
 #include "typecheck/derivative_rule.h"
@@ -306,7 +308,18 @@ std::string with_parameters(const Call& call, const Function* function) {
   return text + ")";
 }
 
-constexpr std::string_view kListHelp = "help: a list is";
+// What does to a tensor `xs` what a function of the prelude does to a list.
+struct ForTensor {
+  std::string_view name;
+  std::string_view help;  // with the function and the tensor, as they are written, in their places
+};
+constexpr std::array kForTensors = {
+    ForTensor{"map", "help: over a tensor goes `for i {{ {f}({xs}[i]) }}`"},
+    ForTensor{"hd", "help: the first element of a tensor is `{xs}[0]`"},
+    ForTensor{"tl", "help: a tensor without its first element is `{xs}[1:]`"},
+    ForTensor{"rev", "help: a tensor is turned by `reverse({xs}, axis=0)`"},
+    ForTensor{"length", "help: an extent of a tensor is `dim_of({xs}, axis=0)`"},
+    ForTensor{"filter", "help: a list is `Cons(1, Cons(2, Nil))`; a tensor has no filter"}};
 
 // What stands for a function of the prelude that goes along a list where a tensor is given; empty
 // where none is, or nothing is known.
@@ -317,10 +330,10 @@ std::string for_tensor(const Call& call, std::string_view name, const std::vecto
     return tensor && !(tensor->shape.has_rank() && tensor->shape.rank() == 0);
   };
   const auto is_name = [](std::string_view text) {
-    return !text.empty() && text.find_first_of(" ()[]{}\"\n") == std::string_view::npos &&
-           !(text.front() >= '0' && text.front() <= '9');
+    return lang::is_written_as_name(text) && !lang::is_digit(text.front());
   };
-  std::string f = "f", xs = "xs";
+  std::string_view f = "f";
+  std::string_view xs = "xs";
   bool is_given = false;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::string_view text = call.args[i]->span ? call.args[i]->span.text() : "";
@@ -332,15 +345,10 @@ std::string for_tensor(const Call& call, std::string_view name, const std::vecto
     }
   }
   if (!is_given) return {};
-  if (name == "map") return fmt::format("help: over a tensor goes `for i {{ {}({}[i]) }}`", f, xs);
-  if (name == "hd") return fmt::format("help: the first element of a tensor is `{}[0]`", xs);
-  if (name == "tl") return fmt::format("help: a tensor without its first element is `{}[1:]`", xs);
-  if (name == "rev") return fmt::format("help: a tensor is turned by `reverse({}, axis=0)`", xs);
-  if (name == "length")
-    return fmt::format("help: an extent of a tensor is `dim_of({}, axis=0)`", xs);
-  if (name == "filter")
-    return fmt::format("{} `Cons(1, Cons(2, Nil))`; a tensor has no filter", kListHelp);
-  return {};
+  const auto* row = std::find_if(kForTensors.begin(), kForTensors.end(),
+                                 [&](const ForTensor& each) { return each.name == name; });
+  if (row == kForTensors.end()) return {};
+  return fmt::format(fmt::runtime(row->help), fmt::arg("f", f), fmt::arg("xs", xs));
 }
 
 }  // namespace
@@ -367,7 +375,7 @@ void Inference::report_arguments(const Call& call, const FunctionType& function,
       break;
     }
     std::vector<std::string>& notes = failures[i]->diagnostics.front().notes;
-    const bool is_for_list = !notes.empty() && notes.back().starts_with(kListHelp);
+    const bool is_for_list = !notes.empty() && notes.back() == kTensorForList;
     const bool is_misplaced = notes.empty() && is_function_misplaced(declared, found, solver_);
     const auto* global = is_for_list || is_misplaced ? as<GlobalVar>(call.callee) : nullptr;
     const Definition* definition = global ? globals_.definition(global->name) : nullptr;

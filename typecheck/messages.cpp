@@ -227,8 +227,7 @@ Failure explain_mismatch(Failure failure, const Mismatch& mismatch, Solver& solv
   const auto* data = as<AdtType>(expected);
   if (data && data->def->name == "List" && data->def->origin == Origin::Prelude &&
       found->kind == TypeKind::Tensor) {
-    diagnostic.note(
-        "help: a list is `Cons(1, Cons(2, Nil))`; over a tensor goes `for i { f(xs[i]) }`");
+    diagnostic.note(std::string(kTensorForList));
   }
   std::optional<DType> from = known_dtype(found);
   std::optional<DType> to = known_dtype(expected);

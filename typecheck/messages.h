@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lang/diagnostic.h"
@@ -24,6 +25,9 @@ struct Mismatch {
   lang::Span other = {};  // a value that has the expected type, if it is one that asks for it
 };
 lang::Failure explain_mismatch(lang::Failure failure, const Mismatch& mismatch, Solver& solver);
+// What it says of a tensor where a list must be.
+inline constexpr std::string_view kTensorForList =
+    "help: a list is `Cons(1, Cons(2, Nil))`; over a tensor goes `for i { f(xs[i]) }`";
 
 // Where an argument has more axes than the parameter, whose rank was taken from code of `function`
 // that indexes it: shows that code, and how a row is written.
