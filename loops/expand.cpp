@@ -150,6 +150,7 @@ class Expander {
   }
 
   TensorId add(TensorDef def) {
+    if (outlines_) outline(stages_, make_, def);
     stages_.tensors.push_back(std::move(def));
     return static_cast<TensorId>(stages_.tensors.size() - 1);
   }
@@ -535,7 +536,7 @@ class Expander {
     }
     TensorDef def;
     for (const IndexVarId var : vars) def.shape.push_back(extent_of(var));
-    def.body = outlines_ ? outline_sums(stages_, make_, element.id, vars, span) : element.id;
+    def.body = element.id;
     def.vars = std::move(vars);
     def.dtype = make_.node(def.body).dtype;
     def.span = span;

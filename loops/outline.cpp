@@ -1,9 +1,10 @@
 #include "loops/outline.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "loops/terms.h"
 
@@ -11,91 +12,158 @@ namespace relay::loops {
 
 namespace {
 
-constexpr double kLarge = 30000;  // products; smaller sums are no library's
+constexpr double kLarge = 30000;           // products; smaller sums are no library's
+constexpr double kManyProducts = 16;       // beside which storing their sum is cheap
+constexpr double kFewOperations = 1e4;     // about what another kernel and its memory cost
+constexpr double kMostElements = 1 << 26;  // of a tensor that nobody wrote
+
+using Vars = std::vector<IndexVarId>;
+
+// The points at which a node is evaluated.
+struct Scope {
+  Vars vars;
+  bool in_reduce = false;
+};
 
 class Outliner {
  public:
-  Outliner(Stages& stages, NodeFactory& make, std::span<const IndexVarId> vars, lang::Span span)
-      : stages_(stages), make_(make), vars_(vars), span_(span) {}
+  Outliner(Stages& stages, NodeFactory& make, lang::Span span)
+      : stages_(stages), make_(make), span_(span) {}
 
-  NodeId run(NodeId id) {
-    const auto found = done_.find(id);
-    if (found != done_.end()) return found->second;
-    const NodeId result = fresh(id);
-    done_.emplace(id, result);
-    return result;
+  // `id` as it stays over `scope`: what is a tensor of its own is read.
+  NodeId inside(NodeId id, const Scope& scope) {
+    const Node at = node(id);  // a copy: nodes move when new ones are made
+    if (!at.has_reduce || (at.kind != NodeKind::Primitive && at.kind != NodeKind::Reduce))
+      return id;
+    Scope below = scope;
+    const auto own = stages_.vars(at);
+    const Vars reduced(own.begin(), own.end());  // which move, too
+    below.vars.insert(below.vars.end(), reduced.begin(), reduced.end());
+    below.in_reduce = scope.in_reduce || at.kind == NodeKind::Reduce;
+    const auto old = stages_.args(at);
+    std::vector<NodeId> args(old.begin(), old.end());
+    bool is_same = true;
+    for (NodeId& arg : args) {
+      const NodeId now = outlined(arg, below);
+      is_same = is_same && now == arg;
+      arg = now;
+    }
+    if (is_same) return id;
+    return at.kind == NodeKind::Reduce ? make_.reduce(at.op, reduced, args[0])
+                                       : make_.primitive(at.prim, args, at.dtype);
   }
 
  private:
   const Node& node(NodeId id) const { return make_.node(id); }
 
-  NodeId fresh(NodeId id) {
-    const Node at = node(id);  // a copy: nodes move when new ones are made
-    if (!at.has_reduce) return id;
-    if (at.kind == NodeKind::Reduce) return outlined(id);
-    if (at.kind != NodeKind::Primitive) return id;
-    std::array<NodeId, 3> args{};
-    const auto old = stages_.args(at);
-    std::copy(old.begin(), old.end(), args.begin());
-    bool is_same = true;
-    for (std::size_t i = 0; i < at.arg_count; ++i) {
-      const NodeId arg = run(args[i]);
-      is_same = is_same && arg == args[i];
-      args[i] = arg;
-    }
-    return is_same ? id : make_.primitive(at.prim, {args.data(), at.arg_count}, at.dtype);
+  // A node that several scopes share is what it is in the first: a tensor of its own depends on
+  // nothing else of the scope.
+  NodeId outlined(NodeId id, const Scope& scope) {
+    if (!node(id).has_reduce) return id;
+    const auto found = done_.find(id);
+    if (found != done_.end()) return found->second;
+    const Vars vars = used(id, scope);
+    const bool is_own = is_evaluated_again(id, vars, scope) || is_large_sum(id, vars, scope);
+    const NodeId result = is_own ? own(id, vars) : inside(id, scope);
+    done_.emplace(id, result);
+    return result;
   }
 
-  NodeId outlined(NodeId id) {
-    const Node sum = node(id);
-    if (sum.op != ReduceOp::Sum || !lang::is_float(sum.dtype)) return id;
-    if (terms_of(stages_, stages_.args(sum)[0]).empty()) return id;
-    std::unordered_set<IndexVarId> used;
-    std::unordered_set<NodeId> seen;
-    collect(id, used, seen);
+  NodeId own(NodeId id, const Vars& vars) {
     TensorDef def;
-    double products = 1;
-    for (const IndexVarId var : stages_.vars(sum)) products *= extent_of(var);
     std::vector<NodeId> indices;
-    for (const IndexVarId var : vars_) {
-      if (!used.count(var)) continue;
-      products *= extent_of(var);
-      def.vars.push_back(var);
+    for (const IndexVarId var : vars) {
       def.shape.push_back(stages_.var_extents[static_cast<std::size_t>(var)]);
       indices.push_back(make_.var(var));
     }
-    if (products < kLarge || def.vars.empty()) return id;
-    def.dtype = sum.dtype;
-    def.body = id;
+    def.vars = vars;
+    def.body = inside(id, {vars});
+    def.dtype = node(def.body).dtype;
     def.span = span_;
     stages_.tensors.push_back(std::move(def));
     const auto tensor = static_cast<TensorId>(stages_.tensors.size() - 1);
     return make_.read(tensor, indices, false, span_);
   }
 
-  double extent_of(IndexVarId var) const {
-    return static_cast<double>(stages_.var_extents[static_cast<std::size_t>(var)]);
+  // Would a tensor save more than it costs?
+  bool is_evaluated_again(NodeId id, const Vars& vars, const Scope& scope) {
+    const double elements = points(vars);
+    const double again = points(scope.vars) - elements;
+    return again >= elements && elements <= kMostElements && again * cost(id) > kFewOperations;
   }
 
-  void collect(NodeId id, std::unordered_set<IndexVarId>& used, std::unordered_set<NodeId>& seen) {
-    if (!seen.insert(id).second) return;
-    if (node(id).kind == NodeKind::IndexVar) used.insert(node(id).ref);
-    for (const NodeId arg : stages_.args(node(id))) collect(arg, used, seen);
+  // Such a sum may be a library's.
+  bool is_large_sum(NodeId id, const Vars& vars, const Scope& scope) const {
+    const Node& sum = node(id);
+    if (vars.empty() || sum.kind != NodeKind::Reduce || sum.op != ReduceOp::Sum ||
+        !lang::is_float(sum.dtype))
+      return false;
+    const auto reduced = stages_.vars(sum);
+    const double elements = points(vars);
+    const double products = points({reduced.begin(), reduced.end()});
+    if (elements * products < kLarge) return false;
+    // What a reduction reads is stored in any case.
+    if (scope.in_reduce && (products < kManyProducts || elements > kMostElements)) return false;
+    return !terms_of(stages_, stages_.args(sum)[0]).empty();
+  }
+
+  double points(const Vars& vars) const {
+    double product = 1;
+    for (const IndexVarId var : vars)
+      product *= static_cast<double>(stages_.var_extents[static_cast<std::size_t>(var)]);
+    return product;
+  }
+
+  // Those of the variables of `scope` that a node depends on.
+  Vars used(NodeId id, const Scope& scope) {
+    const Vars& free = free_vars(id);
+    Vars vars;
+    for (const IndexVarId var : scope.vars) {
+      if (std::binary_search(free.begin(), free.end(), var)) vars.push_back(var);
+    }
+    return vars;
+  }
+
+  // Sorted.
+  const Vars& free_vars(NodeId id) {
+    const auto found = free_.find(id);
+    if (found != free_.end()) return found->second;
+    Vars vars;
+    if (node(id).kind == NodeKind::IndexVar) vars = {node(id).ref};
+    for (const NodeId arg : stages_.args(node(id))) {
+      const Vars& more = free_vars(arg);
+      Vars both;
+      std::set_union(vars.begin(), vars.end(), more.begin(), more.end(), std::back_inserter(both));
+      vars = std::move(both);
+    }
+    for (const IndexVarId var : stages_.vars(node(id))) std::erase(vars, var);
+    return free_.emplace(id, std::move(vars)).first->second;
+  }
+
+  // Operations for one element, about.
+  double cost(NodeId id) {
+    const auto found = cost_.find(id);
+    if (found != cost_.end()) return found->second;
+    double operations = 1;
+    for (const NodeId arg : stages_.args(node(id))) operations += cost(arg);
+    const auto reduced = stages_.vars(node(id));
+    operations *= points({reduced.begin(), reduced.end()});
+    return cost_.emplace(id, operations).first->second;
   }
 
   Stages& stages_;
   NodeFactory& make_;
-  std::span<const IndexVarId> vars_;
   lang::Span span_;
   std::unordered_map<NodeId, NodeId> done_;
+  std::unordered_map<NodeId, Vars> free_;
+  std::unordered_map<NodeId, double> cost_;
 };
 
 }  // namespace
 
-NodeId outline_sums(Stages& stages, NodeFactory& make, NodeId body,
-                    std::span<const IndexVarId> vars, lang::Span span) {
-  if (make.node(body).kind == NodeKind::Reduce) return body;
-  return Outliner(stages, make, vars, span).run(body);
+void outline(Stages& stages, NodeFactory& make, TensorDef& def) {
+  if (def.kind == TensorKind::Map)
+    def.body = Outliner(stages, make, def.span).inside(def.body, {def.vars});
 }
 
 }  // namespace relay::loops

@@ -1,16 +1,18 @@
 #pragma once
 
-#include <span>
-
 #include "loops/stages.h"
 
 namespace relay::loops {
 
-// `body` of a tensor over `vars`, where each large sum of products (loops/terms.h) that stands
-// inside of other arithmetic has become a tensor of its own, over those of the variables that it
-// depends on, which is read. Such a sum may be a library's; where it is not, it dissolves into its
-// reader again.
-NodeId outline_sums(Stages& stages, NodeFactory& make, NodeId body,
-                    std::span<const IndexVarId> vars, lang::Span span);
+// Of a tensor that is made element by element, and is none of `stages` yet: what contains a
+// reduction becomes a tensor of its own, over those variables that it depends on, which is read,
+// wherever
+// - that saves more than it costs: it does not depend on all variables of the tensor and of the
+//   reductions around it, as the inner sum of `sum k { (sum j { a[i, j] * b[j, k] }) * c[k, l] }`,
+//   and would be computed for each value of the others;
+// - or it is a large sum of products (loops/terms.h) inside of other arithmetic, which may be a
+//   library's; where it is not, it dissolves into its reader again.
+// Costs what the body has in nodes.
+void outline(Stages& stages, NodeFactory& make, TensorDef& def);
 
 }  // namespace relay::loops

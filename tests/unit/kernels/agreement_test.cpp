@@ -148,6 +148,21 @@ const Case kSums[] = {
     {"jvp(written)(x, k, x * 0.5, k * 0.25)", 3},
 };
 
+const Case kNested[] = {
+    {"for i, l < 60 { sum k < 80 { (sum j { d[i, j] * e[j, k] }) * d[l, k] } }", 2},
+    {"for i, l < 96 { sum k { exp(0.1 * sum j { a[i, j] * b[j, k] }) * w[k, l] } }", 2},
+    {"for l < 80 { sum i { let y = sum k { a[i, k] * b[k, l] }; y * y } }", 1},
+    {"sum i, j { let r = (sum k { a[i, k] * b[k, j] }) - g[i, j]; r * r }", 1},
+    {"grad(fn (a, b) { sum i, j { let r = (sum k { a[i, k] * b[k, j] }) - g[i, j]; r * r } })(a, "
+     "b)",
+     3},
+    {"{ let logits = fn (x, y) { for i, d { sum j { exp(0.1 * sum k { x[i, k] * y[j, k] }) * y[j, "
+     "d] } } };"
+     " grad(fn (x, y) { squares(logits(x, y)) })(a, w) }",
+     6},
+    {"for i, j { a[i, j] / sum k { a[i, k] * a[i, k] } }", 0},
+};
+
 const Case kContractions[] = {
     {"nn.dense(a, w)", 1},
     {"matmul(a, b)", 1},
@@ -359,6 +374,7 @@ TEST_CASE("what is no work for a library stays with the loops") {
 
 TEST_CASE("library windows agree with the definitions") { check(kWindows); }
 TEST_CASE("sums of several products agree with the definitions") { check(kSums); }
+TEST_CASE("sums of products inside of reductions agree with the definitions") { check(kNested); }
 
 }  // namespace
 }  // namespace relay::tests

@@ -1,0 +1,254 @@
+// Reductions inside of reductions and of other arithmetic are what their text says, however they
+// are computed: element by element, as tensors of their own, by a library, on lanes or in native
+// code. Elements are small whole numbers, so that sums are exact in any order, and what is expected
+// is computed here, point by point, from the tree that the text is written from.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+#include <fmt/format.h>
+
+#include "repl/session.h"
+#include "tests/support/property.h"
+#include "tests/support/random.h"
+
+namespace relay::tests {
+namespace {
+
+constexpr std::size_t kPrograms = 200;
+constexpr std::int64_t kSide = 48;       // of the tensor `a`
+constexpr std::int64_t kPoints = 60000;  // of a body and the reductions around it, at most
+
+double element(std::int64_t row, std::int64_t column) {
+  return static_cast<double>((row * 7 + column * 3 + row * column) % 5 - 2);
+}
+constexpr const char* kArgument =
+    "for p < 48, q < 48 { cast((p * 7 + q * 3 + p * q) % 5 - 2, dtype=\"float64\") }";
+
+struct Index {
+  std::size_t var;
+  std::int64_t moved;
+};
+
+struct Tree {
+  enum class Kind : std::uint8_t { Read, Sum, Max, Add, Sub, Mul, Abs, If };
+  Kind kind = Kind::Read;
+  Index row{}, column{};  // Read; If: is the row's variable below the column's, moved?
+  std::size_t var = 0;    // Sum, Max
+  std::vector<Tree> parts;
+};
+
+class Program {
+ public:
+  explicit Program(std::uint64_t seed) : random_(seed) {
+    std::vector<std::size_t> scope;
+    std::int64_t points = 1;
+    for (std::size_t axes = random_.below(4); axes > 0; --axes) open(scope, points);
+    outer_ = scope.size();
+    body_ = tree(scope, points, 5);
+  }
+
+  std::string text() const {
+    std::string binders;
+    for (std::size_t var = 0; var < outer_; ++var)
+      binders += fmt::format("{}{} < {}", var ? ", " : "", name(var), extents_[var]);
+    const std::string body = text_of(body_);
+    return fmt::format("def f(a: Tensor[({0}, {0}), float64]) {{ {1} }}\n", kSide,
+                       outer_ ? fmt::format("for {} {{ {} }}", binders, body) : body);
+  }
+
+  // The elements, in order.
+  std::vector<double> expected() const {
+    std::vector<double> all;
+    std::vector<std::int64_t> at(extents_.size());
+    fill(0, at, all);
+    return all;
+  }
+
+ private:
+  using Kind = Tree::Kind;
+
+  std::size_t open(std::vector<std::size_t>& scope, std::int64_t& points) {
+    constexpr std::int64_t kExtents[] = {7, 24, 1, 40, 2, 16, 33};
+    std::int64_t extent = kExtents[random_.below(7)];
+    while (points * extent > kPoints) extent = (extent + 1) / 2 > 1 ? extent / 2 : 1;
+    points *= extent;
+    extents_.push_back(extent);
+    scope.push_back(extents_.size() - 1);
+    return scope.back();
+  }
+
+  Index index(const std::vector<std::size_t>& scope) {
+    if (scope.empty()) return {0, -1};
+    // What was bound last is read most.
+    const std::size_t back = std::min(random_.below(scope.size()), random_.below(scope.size()));
+    const std::size_t var = scope[scope.size() - 1 - back];
+    const auto room = static_cast<std::size_t>(kSide - extents_[var]);
+    return {var, random_.one_in(4) ? static_cast<std::int64_t>(random_.below(room + 1)) : 0};
+  }
+
+  Tree tree(const std::vector<std::size_t>& scope, std::int64_t points, int depth) {
+    Tree made;
+    const auto parts = [&](std::size_t count) {
+      while (made.parts.size() < count) made.parts.push_back(tree(scope, points, depth - 1));
+    };
+    const std::size_t choice = depth == 0 ? 0 : random_.below(10);
+    if (choice < 2) {
+      made.row = index(scope);
+      made.column = index(scope);
+    } else if (choice < 6) {
+      made.kind = random_.one_in(4) ? Kind::Max : Kind::Sum;
+      std::vector<std::size_t> below = scope;
+      std::int64_t inner = points;
+      made.var = open(below, inner);
+      made.parts.push_back(tree(below, inner, depth - 1));
+    } else if (choice < 8) {
+      made.kind = Kind::Mul;
+      parts(2);
+    } else if (choice == 8 || scope.empty()) {
+      constexpr Kind kKinds[] = {Kind::Add, Kind::Sub, Kind::Abs};
+      made.kind = kKinds[random_.below(3)];
+      parts(made.kind == Kind::Abs ? 1 : 2);
+    } else {
+      made.kind = Kind::If;
+      made.row = index(scope);
+      made.column = index(scope);
+      parts(2);
+    }
+    return made;
+  }
+
+  static std::string name(std::size_t var) { return fmt::format("i{}", var); }
+  static std::string text_of(const Index& index) {
+    if (index.moved < 0) return "3";
+    return index.moved ? fmt::format("{} + {}", name(index.var), index.moved) : name(index.var);
+  }
+  std::string text_of(const Tree& tree) const {
+    const auto part = [&](std::size_t i) { return text_of(tree.parts[i]); };
+    const auto reduction = [&](const char* op) {
+      return fmt::format("({} {} < {} {{ {} }})", op, name(tree.var), extents_[tree.var], part(0));
+    };
+    switch (tree.kind) {
+      case Kind::Read:
+        return fmt::format("a[{}, {}]", text_of(tree.row), text_of(tree.column));
+      case Kind::Sum:
+        return reduction("sum");
+      case Kind::Max:
+        return reduction("max");
+      case Kind::Add:
+        return fmt::format("({} + {})", part(0), part(1));
+      case Kind::Sub:
+        return fmt::format("({} - {})", part(0), part(1));
+      case Kind::Mul:
+        return fmt::format("{} * {}", part(0), part(1));
+      case Kind::Abs:
+        return fmt::format("abs({})", part(0));
+      case Kind::If:
+        return fmt::format("(if {} < {} {{ {} }} else {{ {} }})", text_of(tree.row),
+                           text_of(tree.column), part(0), part(1));
+    }
+    return "";
+  }
+
+  using Point = std::vector<std::int64_t>;
+
+  static std::int64_t at(const Index& index, const Point& point) {
+    return index.moved < 0 ? 3 : point[index.var] + index.moved;
+  }
+  double value(const Tree& tree, Point& point) const {
+    const auto part = [&](std::size_t i) { return value(tree.parts[i], point); };
+    switch (tree.kind) {
+      case Kind::Read:
+        return element(at(tree.row, point), at(tree.column, point));
+      case Kind::Sum:
+      case Kind::Max: {
+        point[tree.var] = 0;
+        double folded = part(0);
+        while (++point[tree.var] < extents_[tree.var])
+          folded = tree.kind == Kind::Sum ? folded + part(0) : std::max(folded, part(0));
+        return folded;
+      }
+      case Kind::Add:
+        return part(0) + part(1);
+      case Kind::Sub:
+        return part(0) - part(1);
+      case Kind::Mul:
+        return part(0) * part(1);
+      case Kind::Abs:
+        return std::abs(part(0));
+      case Kind::If:
+        return part(at(tree.row, point) < at(tree.column, point) ? 0 : 1);
+    }
+    return 0;
+  }
+  void fill(std::size_t axis, Point& point, std::vector<double>& all) const {
+    if (axis == outer_) {
+      all.push_back(value(body_, point));
+      return;
+    }
+    for (point[axis] = 0; point[axis] < extents_[axis]; ++point[axis]) fill(axis + 1, point, all);
+  }
+
+  Random random_;
+  std::vector<std::int64_t> extents_;  // by variable
+  std::size_t outer_ = 0;              // variables of the tensor, the first
+  Tree body_;
+};
+
+// What is wrong; empty if nothing is.
+std::string trouble(repl::Session& session, const Program& program,
+                    const std::vector<double>& expected) {
+  const auto errors = session.run("<program>", program.text(), nullptr);
+  if (!errors.empty()) return rendered(errors);
+  const auto value = session.evaluate("f(a)");
+  if (!value) return rendered(value.errors());
+  const lang::TensorRef tensor = value->to_tensor();
+  if (tensor->element_count() != static_cast<std::int64_t>(expected.size()))
+    return fmt::format("{} elements, not {}", tensor->element_count(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double found = tensor->number_at(static_cast<std::int64_t>(i));
+    if (found != expected[i]) return fmt::format("element {} is {}, not {}", i, found, expected[i]);
+  }
+  return "";
+}
+
+TEST_CASE("nested reductions are what their text says") {
+  struct Way {
+    const char* name;
+    std::unique_ptr<repl::Session> session;
+  };
+  std::vector<Way> ways;
+  const auto add = [&](const char* name, interp::JitMode jit, repl::LibraryKernels kernels,
+                       int threads) {
+    repl::SessionOptions options;
+    options.jit = jit;
+    options.kernels = kernels;
+    options.threads = threads;
+    ways.push_back({name, std::make_unique<repl::Session>(options)});
+    REQUIRE(
+        ways.back().session->run("<data>", fmt::format("let a = {}", kArgument), nullptr).empty());
+  };
+  add("on lanes", interp::JitMode::Off, repl::LibraryKernels::Off, 1);
+  add("on lanes, with libraries", interp::JitMode::Off, repl::LibraryKernels::Auto, 2);
+  add("in native code", interp::JitMode::Always, repl::LibraryKernels::Off, 2);
+  for (const std::uint64_t seed : seeds(kPrograms)) {
+    const Program program(seed);
+    const std::vector<double> expected = program.expected();
+    for (const Way& way : ways) {
+      const std::string wrong = trouble(*way.session, program, expected);
+      if (wrong.empty()) continue;
+      FAIL_CHECK("seed " << seed << "\n"
+                         << program.text() << way.name << ": " << wrong << "\n"
+                         << replay_test(seed, "nested reductions are what their text says"));
+      break;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace relay::tests
