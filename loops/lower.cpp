@@ -167,7 +167,10 @@ class Lowerer {
   void emit_reads(TensorId id) {
     const auto& reads = reads_[static_cast<std::size_t>(id)];
     for (std::size_t i = joints_.size(); i-- > 0;) {
-      if (!contains(joints_[i].members, id) && meet(joints_[i].members, reads)) emit(i);
+      // One that is emitted may take others along.
+      if (i < joints_.size() && !contains(joints_[i].members, id) &&
+          meet(joints_[i].members, reads))
+        emit(i);
     }
   }
 

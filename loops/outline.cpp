@@ -1,11 +1,11 @@
 #include "loops/outline.h"
 
-#include <algorithm>
-#include <iterator>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "loops/factors.h"
+#include "loops/free_vars.h"
 #include "loops/terms.h"
 
 namespace relay::loops {
@@ -17,8 +17,6 @@ constexpr double kManyProducts = 16;       // beside which storing their sum is 
 constexpr double kFewOperations = 1e4;     // about what another kernel and its memory cost
 constexpr double kMostElements = 1 << 26;  // of a tensor that nobody wrote
 
-using Vars = std::vector<IndexVarId>;
-
 // The points at which a node is evaluated.
 struct Scope {
   Vars vars;
@@ -28,7 +26,7 @@ struct Scope {
 class Outliner {
  public:
   Outliner(Stages& stages, NodeFactory& make, lang::Span span)
-      : stages_(stages), make_(make), span_(span) {}
+      : stages_(stages), make_(make), free_(stages), span_(span) {}
 
   // `id` as it stays over `scope`: what is a tensor of its own is read.
   NodeId inside(NodeId id, const Scope& scope) {
@@ -62,7 +60,7 @@ class Outliner {
     if (!node(id).has_reduce) return id;
     const auto found = done_.find(id);
     if (found != done_.end()) return found->second;
-    const Vars vars = used(id, scope);
+    const Vars vars = free_.among(scope.vars, id);
     const bool is_own = is_evaluated_again(id, vars, scope) || is_large_sum(id, vars, scope);
     const NodeId result = is_own ? own(id, vars) : inside(id, scope);
     done_.emplace(id, result);
@@ -93,52 +91,23 @@ class Outliner {
   }
 
   // Such a sum may be a library's.
-  bool is_large_sum(NodeId id, const Vars& vars, const Scope& scope) const {
+  bool is_large_sum(NodeId id, const Vars& vars, const Scope& scope) {
     const Node& sum = node(id);
     if (vars.empty() || sum.kind != NodeKind::Reduce || sum.op != ReduceOp::Sum ||
         !lang::is_float(sum.dtype))
       return false;
     const auto reduced = stages_.vars(sum);
+    const Vars over(reduced.begin(), reduced.end());
     const double elements = points(vars);
-    const double products = points({reduced.begin(), reduced.end()});
+    const double products = points(over);
     if (elements * products < kLarge) return false;
     // What a reduction reads is stored in any case.
     if (scope.in_reduce && (products < kManyProducts || elements > kMostElements)) return false;
-    return !terms_of(stages_, stages_.args(sum)[0]).empty();
+    const NodeId element = stages_.args(sum)[0];
+    return !terms_of(stages_, scaled(stages_, free_, element, over).rest).empty();
   }
 
-  double points(const Vars& vars) const {
-    double product = 1;
-    for (const IndexVarId var : vars)
-      product *= static_cast<double>(stages_.var_extents[static_cast<std::size_t>(var)]);
-    return product;
-  }
-
-  // Those of the variables of `scope` that a node depends on.
-  Vars used(NodeId id, const Scope& scope) {
-    const Vars& free = free_vars(id);
-    Vars vars;
-    for (const IndexVarId var : scope.vars) {
-      if (std::binary_search(free.begin(), free.end(), var)) vars.push_back(var);
-    }
-    return vars;
-  }
-
-  // Sorted.
-  const Vars& free_vars(NodeId id) {
-    const auto found = free_.find(id);
-    if (found != free_.end()) return found->second;
-    Vars vars;
-    if (node(id).kind == NodeKind::IndexVar) vars = {node(id).ref};
-    for (const NodeId arg : stages_.args(node(id))) {
-      const Vars& more = free_vars(arg);
-      Vars both;
-      std::set_union(vars.begin(), vars.end(), more.begin(), more.end(), std::back_inserter(both));
-      vars = std::move(both);
-    }
-    for (const IndexVarId var : stages_.vars(node(id))) std::erase(vars, var);
-    return free_.emplace(id, std::move(vars)).first->second;
-  }
+  double points(const Vars& vars) const { return points_of(stages_, vars); }
 
   // Operations for one element, about.
   double cost(NodeId id) {
@@ -153,9 +122,9 @@ class Outliner {
 
   Stages& stages_;
   NodeFactory& make_;
+  FreeVars free_;
   lang::Span span_;
   std::unordered_map<NodeId, NodeId> done_;
-  std::unordered_map<NodeId, Vars> free_;
   std::unordered_map<NodeId, double> cost_;
 };
 

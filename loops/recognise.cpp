@@ -220,6 +220,7 @@ std::vector<Recognised> recognise(const Stages& stages, TensorId tensor) {
   }
   std::vector<Term> terms = terms_of(stages, stages.args(sum)[0]);
   if (terms.size() != 1 || terms[0].is_subtracted) return {};
+  if (!is_product(stages.nodes[static_cast<std::size_t>(terms[0].product)])) return {};
   return Recogniser(stages, def, sum, std::move(terms[0])).run();
 }
 

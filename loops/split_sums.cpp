@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "loops/factors.h"
 #include "loops/recognise.h"
 #include "loops/terms.h"
 
@@ -14,51 +15,77 @@ namespace relay::loops {
 
 namespace {
 
-using Sums = std::map<TensorId, std::vector<Term>>;
-
-// The tensors whose elements are sums of several products.
-Sums sums_of_products(const Stages& stages) {
-  Sums sums;
-  for (std::size_t at = 0; at < stages.tensors.size(); ++at) {
-    const TensorDef& def = stages.tensors[at];
-    if (def.kind != TensorKind::Map || !lang::is_float(def.dtype)) continue;
-    const Node& sum = stages.nodes[static_cast<std::size_t>(def.body)];
-    if (sum.kind != NodeKind::Reduce || sum.op != ReduceOp::Sum) continue;
-    std::vector<Term> terms = terms_of(stages, stages.args(sum)[0]);
-    if (terms.size() > 1) sums.emplace(static_cast<TensorId>(at), std::move(terms));
-  }
-  return sums;
-}
+constexpr double kReuse = 8;               // of an element that is computed first, at least
+constexpr double kMostElements = 1 << 26;  // of a tensor that nobody wrote
 
 class Splitter {
  public:
   Splitter(Stages& stages, KernelLibrary& library)
-      : stages_(stages), library_(library), make_(stages) {}
+      : stages_(stages), library_(library), make_(stages), free_(stages) {}
 
-  void run(Sums sums) {
-    std::map<TensorId, std::vector<TensorDef>> parts;
-    std::erase_if(sums, [&](const Sums::value_type& sum) {
-      auto made = parts_of(stages_.tensors[static_cast<std::size_t>(sum.first)], sum.second);
-      return made.empty() || !parts.emplace(sum.first, std::move(made)).second;
-    });
-    if (sums.empty()) return;
-    const std::vector<TensorId> places = put_in_front(std::move(parts));
-    for (const auto& [id, terms] : sums) put_together(places[static_cast<std::size_t>(id)], terms);
+  void run() {
+    const std::size_t count = stages_.tensors.size();
+    for (std::size_t at = 0; at < count; ++at) {
+      const auto id = static_cast<TensorId>(at);
+      const TensorDef& def = stages_.tensors[at];
+      if (def.kind != TensorKind::Map || !lang::is_float(def.dtype)) continue;
+      const Node& sum = node(def.body);
+      if (sum.kind != NodeKind::Reduce || sum.op != ReduceOp::Sum) continue;
+      if (recognise(stages_, id).empty()) split(id);
+    }
+    if (!made_for_.empty()) put_in_front(count);
   }
 
  private:
-  // A sum of each term alone; empty where the library does not take one of them.
-  std::vector<TensorDef> parts_of(TensorDef def, const std::vector<Term>& terms) {
-    const auto vars = stages_.vars(stages_.nodes[static_cast<std::size_t>(def.body)]);
-    const std::vector<IndexVarId> reduced(vars.begin(), vars.end());  // making nodes moves them
-    def.name.clear();
-    std::vector<TensorDef> parts;
-    for (const Term& term : terms) {
-      def.body = make_.reduce(ReduceOp::Sum, reduced, under_conditions(term, def.dtype));
-      if (!is_taken(def)) return {};
-      parts.push_back(def);
+  // A sum that a library takes, and what its result is multiplied with and divided by.
+  struct Part {
+    TensorId tensor;
+    std::vector<Factor> outside;
+    bool is_subtracted;
+  };
+
+  const Node& node(NodeId id) const { return stages_.nodes[static_cast<std::size_t>(id)]; }
+  TensorDef& tensor(TensorId id) { return stages_.tensors[static_cast<std::size_t>(id)]; }
+  TensorId next() const { return static_cast<TensorId>(stages_.tensors.size()); }
+
+  // All of the sum, or nothing of it.
+  void split(TensorId id) {
+    const TensorId first = next();
+    const TensorDef def = tensor(id);  // a copy: making tensors moves them
+    const Node& sum = node(def.body);
+    const auto reduced = stages_.vars(sum);
+    const Vars over(reduced.begin(), reduced.end());  // making nodes moves them
+    const Scaled element = scaled(stages_, free_, stages_.args(sum)[0], over);
+    std::vector<Part> parts;
+    for (const Term& term : terms_of(stages_, element.rest)) {
+      auto part = part_of(def, over, term);
+      if (!part) {
+        stages_.tensors.resize(static_cast<std::size_t>(first));
+        return;
+      }
+      part->is_subtracted = part->is_subtracted != element.is_negative;
+      parts.push_back(std::move(*part));
     }
-    return parts;
+    if (parts.empty()) return;
+    made_for_.emplace(id, std::pair(first, next()));
+    put_together(id, parts, element.outside);
+  }
+
+  // Puts what the part is made of behind all tensors.
+  std::optional<Part> part_of(const TensorDef& def, const Vars& over, const Term& term) {
+    if (const TensorId part = taken(def, over, under_conditions(term, def.dtype)); part >= 0)
+      return Part{part, {}, term.is_subtracted};
+    // A zero beside what is infinite is another sum than no product there.
+    if (!term.conditions.empty()) return std::nullopt;
+    auto factors = factors_of(stages_, free_, term.product, def.vars, over);
+    if (!factors) return std::nullopt;
+    const auto left = operand(factors->left, def, over);
+    const auto right = operand(factors->right, def, over);
+    if (!left || !right) return std::nullopt;
+    const NodeId product = make_.primitive(Prim::Mul, std::array{*left, *right}, def.dtype);
+    const TensorId part = taken(def, over, product);
+    if (part < 0) return std::nullopt;
+    return Part{part, std::move(factors->outside), term.is_subtracted != factors->is_negative};
   }
 
   NodeId under_conditions(const Term& term, DType dtype) {
@@ -70,68 +97,117 @@ class Splitter {
     return value;
   }
 
-  bool is_taken(const TensorDef& part) {
-    stages_.tensors.push_back(part);
-    const std::vector<Recognised> found =
-        recognise(stages_, static_cast<TensorId>(stages_.tensors.size() - 1));
-    stages_.tensors.pop_back();
-    return std::any_of(found.begin(), found.end(), [&](const Recognised& call) {
+  // The sum of `element` over `over`, as a tensor; -1 where the library does not take it.
+  TensorId taken(TensorDef def, const Vars& over, NodeId element) {
+    def.name.clear();
+    def.body = make_.reduce(ReduceOp::Sum, over, element);
+    const TensorId id = next();
+    stages_.tensors.push_back(std::move(def));
+    const std::vector<Recognised> found = recognise(stages_, id);
+    const bool is_taken = std::any_of(found.begin(), found.end(), [&](const Recognised& call) {
       return library_.choose(call.form) != nullptr;
     });
+    if (is_taken) return id;
+    stages_.tensors.pop_back();
+    return -1;
   }
 
-  // Puts the parts of a tensor in front of it. Where the tensors stand now.
-  std::vector<TensorId> put_in_front(std::map<TensorId, std::vector<TensorDef>> parts) {
+  // The product of these factors: a read as it is, what is more as a tensor of its own, which is
+  // read. No value where that would not pay.
+  std::optional<NodeId> operand(const std::vector<Factor>& factors, const TensorDef& def,
+                                const Vars& over) {
+    if (factors.size() == 1 && node(factors[0].node).kind == NodeKind::Read) return factors[0].node;
+    TensorDef made;
+    made.dtype = def.dtype;
+    made.span = def.span;
+    made.body = product_of(factors, -1, def.dtype);
+    Vars scope = def.vars;
+    scope.insert(scope.end(), over.begin(), over.end());
+    made.vars = free_.among(scope, made.body);
+    const double elements = points_of(stages_, made.vars);
+    if (elements > kMostElements || elements * kReuse > points_of(stages_, scope))
+      return std::nullopt;
+    std::vector<NodeId> indices;
+    for (const IndexVarId var : made.vars) {
+      made.shape.push_back(stages_.var_extents[static_cast<std::size_t>(var)]);
+      indices.push_back(make_.var(var));
+    }
+    const TensorId id = next();
+    stages_.tensors.push_back(std::move(made));
+    return make_.read(id, indices, false, def.span);
+  }
+
+  // `first`, or nothing where it is -1, times the factors.
+  NodeId product_of(const std::vector<Factor>& factors, NodeId first, DType dtype) {
+    NodeId product = first;
+    for (const bool divides : {false, true}) {
+      for (const Factor& factor : factors) {
+        if (factor.is_divisor != divides) continue;
+        const std::array both = {product, factor.node};
+        product = product < 0 ? factor.node
+                              : make_.primitive(divides ? Prim::Div : Prim::Mul, both, dtype);
+      }
+    }
+    return product;
+  }
+
+  // The tensor is made of its parts.
+  void put_together(TensorId id, const std::vector<Part>& parts,
+                    const std::vector<Factor>& outside) {
+    TensorDef& def = tensor(id);
+    std::vector<NodeId> indices;
+    for (const IndexVarId var : def.vars) indices.push_back(make_.var(var));
+    NodeId sum = -1;
+    for (const Part& part : parts) {
+      const NodeId read = make_.read(part.tensor, indices, false, def.span);
+      const NodeId value = product_of(part.outside, read, def.dtype);
+      if (sum >= 0) {
+        const Prim prim = part.is_subtracted ? Prim::Sub : Prim::Add;
+        sum = make_.primitive(prim, std::array{sum, value}, def.dtype);
+      } else {
+        sum = part.is_subtracted ? make_.primitive(Prim::Neg, std::array{value}, def.dtype) : value;
+      }
+    }
+    def.body = product_of(outside, sum, def.dtype);
+  }
+
+  // The first `count` tensors, each behind those that were made for it.
+  void put_in_front(std::size_t count) {
     std::vector<TensorDef> tensors;
-    std::vector<TensorId> places;
-    for (std::size_t at = 0; at < stages_.tensors.size(); ++at) {
-      if (const auto own = parts.find(static_cast<TensorId>(at)); own != parts.end())
-        std::move(own->second.begin(), own->second.end(), std::back_inserter(tensors));
-      places.push_back(static_cast<TensorId>(tensors.size()));
-      tensors.push_back(std::move(stages_.tensors[at]));
+    std::vector<TensorId> places(stages_.tensors.size());
+    const auto put = [&](TensorId id) {
+      places[static_cast<std::size_t>(id)] = static_cast<TensorId>(tensors.size());
+      tensors.push_back(std::move(tensor(id)));
+    };
+    for (std::size_t at = 0; at < count; ++at) {
+      const auto id = static_cast<TensorId>(at);
+      if (const auto own = made_for_.find(id); own != made_for_.end()) {
+        for (TensorId made = own->second.first; made < own->second.second; ++made) put(made);
+      }
+      put(id);
     }
     stages_.tensors = std::move(tensors);
+    // Nodes of what was tried in vain may read tensors that are gone.
     const auto move = [&](TensorId& id) {
-      if (id >= 0) id = places[static_cast<std::size_t>(id)];
+      const auto at = static_cast<std::size_t>(id);
+      if (id >= 0 && at < places.size()) id = places[at];
     };
     for (Node& node : stages_.nodes) {
       if (node.kind == NodeKind::Read) move(node.ref);
     }
     for (TensorDef& def : stages_.tensors) move(def.init);
     for (TensorId& result : stages_.results) move(result);
-    return places;
-  }
-
-  // The tensor is made of its parts, which stand in front of it.
-  void put_together(TensorId id, const std::vector<Term>& terms) {
-    TensorDef& def = stages_.tensors[static_cast<std::size_t>(id)];
-    std::vector<NodeId> indices;
-    for (IndexVarId& var : def.vars) {
-      var = make_.new_var(stages_.var_extents[static_cast<std::size_t>(var)],
-                          stages_.var_names[static_cast<std::size_t>(var)]);
-      indices.push_back(make_.var(var));
-    }
-    TensorId part = id - static_cast<TensorId>(terms.size());
-    const auto next = [&] { return make_.read(part++, indices, false, def.span); };
-    def.body = next();
-    if (terms[0].is_subtracted)
-      def.body = make_.primitive(Prim::Neg, std::array{def.body}, def.dtype);
-    for (std::size_t i = 1; i < terms.size(); ++i) {
-      const Prim prim = terms[i].is_subtracted ? Prim::Sub : Prim::Add;
-      def.body = make_.primitive(prim, std::array{def.body, next()}, def.dtype);
-    }
   }
 
   Stages& stages_;
   KernelLibrary& library_;
   NodeFactory make_;
+  FreeVars free_;
+  std::map<TensorId, std::pair<TensorId, TensorId>> made_for_;  // first and behind the last
 };
 
 }  // namespace
 
-void split_sums(Stages& stages, KernelLibrary& library) {
-  Sums sums = sums_of_products(stages);
-  if (!sums.empty()) Splitter(stages, library).run(std::move(sums));
-}
+void split_sums(Stages& stages, KernelLibrary& library) { Splitter(stages, library).run(); }
 
 }  // namespace relay::loops

@@ -5,10 +5,13 @@
 
 namespace relay::loops {
 
-// Sums whose elements are several products, each of which the library takes: they become a tensor
-// for each product and the sum of these, as for `sum k { a[i, k] * b[k, j] - c[i, k] * d[k, j] }`,
-// and for what forward mode makes of a sum of products. Conditions around the elements go with each
-// product. Linear in the nodes, but for what it makes.
+// Sums that are no normal form, but made of such that the library takes, as
+//   sum k { a[i, k] * b[k, j] - c[i, k] * d[k, j] }, and what forward mode makes of a product;
+//   sum k { 2.0 * a[i, k] * exp(b[k, j]) / s[i] }
+// get a tensor for each product. Of one with more factors than two reads, those that depend on the
+// same variables are multiplied first, as a tensor, where each of its elements is read often, and
+// what does not depend on the variables of the sum is multiplied with its result (loops/factors.h).
+// Conditions around a product go with it. Linear in the nodes, but for what it makes.
 void split_sums(Stages& stages, KernelLibrary& library);
 
 }  // namespace relay::loops

@@ -6,6 +6,14 @@ namespace relay::loops {
 
 namespace {
 
+// A product, also under signs and divisors?
+bool is_term(const Stages& stages, const Node& node) {
+  const bool is_over =
+      node.kind == NodeKind::Primitive && (node.prim == Prim::Div || node.prim == Prim::Neg);
+  if (!is_over) return is_product(node);
+  return is_term(stages, stages.nodes[static_cast<std::size_t>(stages.args(node)[0])]);
+}
+
 // False where something is no product, or there are too many.
 bool collect(const Stages& stages, Term term, std::vector<Term>& terms) {
   const Node& node = stages.nodes[static_cast<std::size_t>(term.product)];
@@ -22,7 +30,7 @@ bool collect(const Stages& stages, Term term, std::vector<Term>& terms) {
       return part(args[1], false);
     }
   }
-  if (!is_product(node) || terms.size() == kMostTerms) return false;
+  if (!is_term(stages, node) || terms.size() == kMostTerms) return false;
   terms.push_back(std::move(term));
   return true;
 }

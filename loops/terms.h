@@ -9,7 +9,7 @@ namespace relay::loops {
 // One of the products that an element of a sum is made of, where the conditions hold; elsewhere it
 // is 0.
 struct Term {
-  NodeId product;
+  NodeId product;                  // which may be divided by something
   std::vector<NodeId> conditions;  // outermost first
   bool is_subtracted = false;
 };

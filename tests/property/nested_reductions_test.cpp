@@ -36,7 +36,7 @@ struct Index {
 };
 
 struct Tree {
-  enum class Kind : std::uint8_t { Read, Sum, Max, Add, Sub, Mul, Abs, If };
+  enum class Kind : std::uint8_t { Read, Sum, Max, Add, Sub, Mul, Neg, Quarter, Abs, If };
   Kind kind = Kind::Read;
   Index row{}, column{};  // Read; If: is the row's variable below the column's, moved?
   std::size_t var = 0;    // Sum, Max
@@ -48,6 +48,10 @@ class Program {
   explicit Program(std::uint64_t seed) : random_(seed) {
     std::vector<std::size_t> scope;
     std::int64_t points = 1;
+    if (random_.one_in(2)) {
+      body_ = large_sum();
+      return;
+    }
     for (std::size_t axes = random_.below(4); axes > 0; --axes) open(scope, points);
     outer_ = scope.size();
     body_ = tree(scope, points, 5);
@@ -76,11 +80,67 @@ class Program {
   std::size_t open(std::vector<std::size_t>& scope, std::int64_t& points) {
     constexpr std::int64_t kExtents[] = {7, 24, 1, 40, 2, 16, 33};
     std::int64_t extent = kExtents[random_.below(7)];
-    while (points * extent > kPoints) extent = (extent + 1) / 2 > 1 ? extent / 2 : 1;
+    while (extent > 1 && points * extent > kPoints) extent /= 2;
     points *= extent;
     extents_.push_back(extent);
     scope.push_back(extents_.size() - 1);
     return scope.back();
+  }
+
+  // A sum of products, each factor of which depends on some of the variables: a library's, maybe.
+  Tree large_sum() {
+    constexpr std::int64_t kExtents[] = {40, 33, 48, 24};
+    const std::size_t axes = random_.one_in(3) ? 4 : 3;
+    std::vector<std::size_t> scope;
+    std::int64_t points = 1;
+    for (std::size_t i = 0; i < axes; ++i) {
+      extents_.push_back(axes == 4 ? 16 + static_cast<std::int64_t>(random_.below(8))
+                                   : kExtents[random_.below(4)]);
+      points *= extents_.back();
+      scope.push_back(i);
+    }
+    outer_ = axes == 4 && random_.one_in(2) ? 3 : 2;
+    Tree made = product(scope, points);
+    if (random_.one_in(4))
+      made = {random_.one_in(2) ? Kind::Sub : Kind::Add,
+              {},
+              {},
+              0,
+              {std::move(made), product(scope, points)}};
+    for (std::size_t var = outer_; var < axes; ++var)
+      made = {Kind::Sum, {}, {}, var, {std::move(made)}};
+    if (random_.one_in(3)) made = {Kind::Abs, {}, {}, 0, {std::move(made)}};
+    return made;
+  }
+
+  Tree product(const std::vector<std::size_t>& scope, std::int64_t points) {
+    Tree made;
+    const std::size_t factors = 2 + random_.below(3);
+    for (std::size_t i = 0; i < factors; ++i) {
+      // Most factors depend on one of two groups of the variables, and on what all have in common.
+      std::vector<std::size_t> some;
+      const std::size_t side = i < 2 ? i : random_.below(2);
+      for (const std::size_t var : scope) {
+        const bool is_common = var >= 2;
+        if ((is_common || var == side) && (i < 2 || random_.one_in(2))) some.push_back(var);
+      }
+      if (random_.one_in(8)) some.push_back(random_.below(2));
+      Tree factor = tree(some, points, random_.one_in(2) ? 1 : 0);
+      if (i < 2 && !random_.one_in(6)) {
+        Tree read{Kind::Read, index({i}), index({scope.back()}), 0, {}};
+        if (random_.one_in(2)) std::swap(read.row, read.column);
+        constexpr Kind kKinds[] = {Kind::Mul, Kind::Add, Kind::Sub};
+        factor =
+            random_.one_in(2)
+                ? std::move(read)
+                : Tree{kKinds[random_.below(3)], {}, {}, 0, {std::move(read), std::move(factor)}};
+      }
+      if (random_.one_in(8)) factor = {Kind::Neg, {}, {}, 0, {std::move(factor)}};
+      made = i == 0 ? std::move(factor)
+                    : Tree{Kind::Mul, {}, {}, 0, {std::move(made), std::move(factor)}};
+      if (random_.one_in(6)) made = {Kind::Quarter, {}, {}, 0, {std::move(made)}};
+    }
+    return made;
   }
 
   Index index(const std::vector<std::size_t>& scope) {
@@ -146,6 +206,10 @@ class Program {
         return fmt::format("({} - {})", part(0), part(1));
       case Kind::Mul:
         return fmt::format("{} * {}", part(0), part(1));
+      case Kind::Neg:
+        return fmt::format("(-{})", part(0));
+      case Kind::Quarter:
+        return fmt::format("{} / 4.0", part(0));
       case Kind::Abs:
         return fmt::format("abs({})", part(0));
       case Kind::If:
@@ -179,6 +243,10 @@ class Program {
         return part(0) - part(1);
       case Kind::Mul:
         return part(0) * part(1);
+      case Kind::Neg:
+        return -part(0);
+      case Kind::Quarter:
+        return part(0) / 4;
       case Kind::Abs:
         return std::abs(part(0));
       case Kind::If:

@@ -148,6 +148,27 @@ const Case kSums[] = {
     {"jvp(written)(x, k, x * 0.5, k * 0.25)", 3},
 };
 
+const Case kFactors[] = {
+    {"for i, j { sum k { 2.0 * a[i, k] * b[k, j] } }", 1},
+    {"for i, j { sum k { a[i, k] * b[k, j] / 96.0 } }", 1},
+    {"for i, j { sum k { -(a[i, k] * b[k, j]) } }", 1},
+    {"for i, j { sum k { a[i, k] * b[k, j] * w[0, k] } }", 1},
+    {"for i, j { sum k { a[i, k] * b[k, j] * a[i, 0] / (2.0 + c[j]) } }", 1},
+    {"for i, j { sum k { a[i, k] * exp(b[k, j]) } }", 1},
+    {"for i, j { sum k { (b[k, i] - c[i]) * (b[k, j] - c[j]) } }", 1},
+    {"for i, j { sum k { maximum(a[i, k], 0.0) * b[k, j] } }", 1},
+    {"for i, j { sum k { (if k < i { a[i, k] } else { 0.0 }) * b[k, j] } }", 1},
+    {"for i, j { c[j] + sum k { 2.0 * a[i, k] * exp(b[k, j]) - a[i, k] * w[j, k] * a[i, 3] } }", 2},
+    {"for i, n { sum y, z { x[0, i, y, z] * k[n, i, 0, 0] * xl[0, y, z, i] } }", 0},
+    {"for i, n < 36 { sum y < 20, z < 3 { t[0, y, z, i] * r[0, y, n] * s[0, z, 0] } }", 1},  // three, joined
+    {"for i, j { sum k { (if k < i { a[i, k] * b[k, j] } else { 0.0 }) } }", 0},
+    {"for i, j { sum k { a[i, k] / (2.0 + b[k, j]) } }", 0},
+    {"jvp(fn (a, b) { for i, j { sum k { sin(a[i, k]) * b[k, j] * 0.5 } } })(a, b, a * 0.5, b)", 3},
+    {"grad(fn (a, b) { sum i, j { (sum k { sin(a[i, k]) * exp(b[k, j]) * 0.5 }) * g[i, j] } })(a, "
+     "b)",
+     2},
+};
+
 const Case kNested[] = {
     {"for i, l < 60 { sum k < 80 { (sum j { d[i, j] * e[j, k] }) * d[l, k] } }", 2},
     {"for i, l < 96 { sum k { exp(0.1 * sum j { a[i, j] * b[j, k] }) * w[k, l] } }", 2},
@@ -374,6 +395,7 @@ TEST_CASE("what is no work for a library stays with the loops") {
 
 TEST_CASE("library windows agree with the definitions") { check(kWindows); }
 TEST_CASE("sums of several products agree with the definitions") { check(kSums); }
+TEST_CASE("products of more than two reads agree with the definitions") { check(kFactors); }
 TEST_CASE("sums of products inside of reductions agree with the definitions") { check(kNested); }
 
 }  // namespace
