@@ -1,6 +1,7 @@
 #include "loops/factors.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
@@ -25,15 +26,35 @@ Vars united(const Vars& a, const Vars& b) {
   return both;
 }
 
+// False where there are too many.
+bool collect(const Stages& stages, NodeId id, bool is_divisor, FlatProduct& flat) {
+  const Node& node = stages.nodes[static_cast<std::size_t>(id)];
+  const auto args = stages.args(node);
+  if (node.kind == NodeKind::Primitive) {
+    const bool is_quotient = node.prim == Prim::Div && lang::is_float(node.dtype);
+    if (node.prim == Prim::Mul || is_quotient)
+      return collect(stages, args[0], is_divisor, flat) &&
+             collect(stages, args[1], is_divisor != is_quotient, flat);
+    if (node.prim == Prim::Neg) {
+      flat.is_negative = !flat.is_negative;
+      return collect(stages, args[0], is_divisor, flat);
+    }
+  }
+  flat.factors.push_back({id, is_divisor});
+  return flat.factors.size() <= kMostFactors;
+}
+
 class Grouping {
  public:
   Grouping(const Stages& stages, FreeVars& free, const Vars& vars, const Vars& reduced)
       : stages_(stages), free_(free), vars_(vars), reduced_(reduced) {}
 
   std::optional<Factors> run(NodeId product) {
-    if (!collect(product, false)) return std::nullopt;
+    const auto flat = flat_product(stages_, product);
+    if (!flat) return std::nullopt;
+    result_.is_negative = flat->is_negative;
     std::vector<Factor> inner;
-    for (const Factor& factor : all_) {
+    for (const Factor& factor : flat->factors) {
       const bool is_inner = !free_.among(reduced_, factor.node).empty();
       (is_inner ? inner : result_.outside).push_back(factor);
     }
@@ -47,23 +68,6 @@ class Grouping {
   }
 
  private:
-  bool collect(NodeId id, bool is_divisor) {
-    const Node& node = stages_.nodes[static_cast<std::size_t>(id)];
-    const auto args = stages_.args(node);
-    if (node.kind == NodeKind::Primitive) {
-      if (node.prim == Prim::Mul)
-        return collect(args[0], is_divisor) && collect(args[1], is_divisor);
-      if (node.prim == Prim::Div)
-        return collect(args[0], is_divisor) && collect(args[1], !is_divisor);
-      if (node.prim == Prim::Neg) {
-        result_.is_negative = !result_.is_negative;
-        return collect(args[0], is_divisor);
-      }
-    }
-    all_.push_back({id, is_divisor});
-    return all_.size() <= kMostFactors;
-  }
-
   // What depends on the most comes first; others go along with what depends on theirs, too.
   std::vector<Group> two_of(const std::vector<Factor>& inner) {
     std::vector<Group> each;
@@ -143,11 +147,29 @@ class Grouping {
   FreeVars& free_;
   const Vars& vars_;
   const Vars& reduced_;
-  std::vector<Factor> all_;
   Factors result_;
 };
 
 }  // namespace
+
+std::optional<FlatProduct> flat_product(const Stages& stages, NodeId product) {
+  FlatProduct flat;
+  if (!collect(stages, product, false, flat)) return std::nullopt;
+  return flat;
+}
+
+NodeId product_of(NodeFactory& make, std::span<const Factor> factors, NodeId first, DType dtype) {
+  NodeId product = first;
+  for (const bool divides : {false, true}) {
+    for (const Factor& factor : factors) {
+      if (factor.is_divisor != divides) continue;
+      const std::array both = {product, factor.node};
+      product =
+          product < 0 ? factor.node : make.primitive(divides ? Prim::Div : Prim::Mul, both, dtype);
+    }
+  }
+  return product;
+}
 
 std::optional<Factors> factors_of(const Stages& stages, FreeVars& free, NodeId product,
                                   const Vars& vars, const Vars& reduced) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "loops/free_vars.h"
@@ -11,6 +12,17 @@ struct Factor {
   NodeId node;
   bool is_divisor = false;
 };
+
+// What a product is made of, through products, quotients of floats, and signs.
+struct FlatProduct {
+  std::vector<Factor> factors;  // as written
+  bool is_negative = false;
+};
+// No value where there are too many.
+std::optional<FlatProduct> flat_product(const Stages& stages, NodeId product);
+
+// `first`, or nothing where it is -1, times the factors: first all that multiply.
+NodeId product_of(NodeFactory& make, std::span<const Factor> factors, NodeId first, DType dtype);
 
 // sum { product } = outside * sum { left * right }.
 struct Factors {

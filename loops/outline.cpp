@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "loops/elimination.h"
 #include "loops/factors.h"
 #include "loops/free_vars.h"
 #include "loops/terms.h"
@@ -30,6 +31,8 @@ class Outliner {
 
   // `id` as it stays over `scope`: what is a tensor of its own is read.
   NodeId inside(NodeId id, const Scope& scope) {
+    if (const NodeId now = with_sums_inside(stages_, make_, free_, id, scope.vars); now != id)
+      return inside(now, scope);
     const Node at = node(id);  // a copy: nodes move when new ones are made
     if (!at.has_reduce || (at.kind != NodeKind::Primitive && at.kind != NodeKind::Reduce))
       return id;

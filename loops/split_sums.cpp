@@ -120,7 +120,7 @@ class Splitter {
     TensorDef made;
     made.dtype = def.dtype;
     made.span = def.span;
-    made.body = product_of(factors, -1, def.dtype);
+    made.body = product_of(make_, factors, -1, def.dtype);
     Vars scope = def.vars;
     scope.insert(scope.end(), over.begin(), over.end());
     made.vars = free_.among(scope, made.body);
@@ -137,20 +137,6 @@ class Splitter {
     return make_.read(id, indices, false, def.span);
   }
 
-  // `first`, or nothing where it is -1, times the factors.
-  NodeId product_of(const std::vector<Factor>& factors, NodeId first, DType dtype) {
-    NodeId product = first;
-    for (const bool divides : {false, true}) {
-      for (const Factor& factor : factors) {
-        if (factor.is_divisor != divides) continue;
-        const std::array both = {product, factor.node};
-        product = product < 0 ? factor.node
-                              : make_.primitive(divides ? Prim::Div : Prim::Mul, both, dtype);
-      }
-    }
-    return product;
-  }
-
   // The tensor is made of its parts.
   void put_together(TensorId id, const std::vector<Part>& parts,
                     const std::vector<Factor>& outside) {
@@ -160,7 +146,7 @@ class Splitter {
     NodeId sum = -1;
     for (const Part& part : parts) {
       const NodeId read = make_.read(part.tensor, indices, false, def.span);
-      const NodeId value = product_of(part.outside, read, def.dtype);
+      const NodeId value = product_of(make_, part.outside, read, def.dtype);
       if (sum >= 0) {
         const Prim prim = part.is_subtracted ? Prim::Sub : Prim::Add;
         sum = make_.primitive(prim, std::array{sum, value}, def.dtype);
@@ -168,7 +154,7 @@ class Splitter {
         sum = part.is_subtracted ? make_.primitive(Prim::Neg, std::array{value}, def.dtype) : value;
       }
     }
-    def.body = product_of(outside, sum, def.dtype);
+    def.body = product_of(make_, outside, sum, def.dtype);
   }
 
   // The first `count` tensors, each behind those that were made for it.

@@ -39,8 +39,9 @@ struct Tree {
   enum class Kind : std::uint8_t { Read, Sum, Max, Add, Sub, Mul, Neg, Quarter, Abs, If };
   Kind kind = Kind::Read;
   Index row{}, column{};  // Read; If: is the row's variable below the column's, moved?
-  std::size_t var = 0;    // Sum, Max
+  std::size_t var = 0;    // Sum, Max: the first variable
   std::vector<Tree> parts;
+  std::size_t vars = 1;  // Sum, Max
 };
 
 class Program {
@@ -107,8 +108,12 @@ class Program {
               {},
               0,
               {std::move(made), product(scope, points)}};
-    for (std::size_t var = outer_; var < axes; ++var)
-      made = {Kind::Sum, {}, {}, var, {std::move(made)}};
+    if (random_.one_in(2)) {
+      made = {Kind::Sum, {}, {}, outer_, {std::move(made)}, axes - outer_};
+    } else {
+      for (std::size_t var = outer_; var < axes; ++var)
+        made = {Kind::Sum, {}, {}, var, {std::move(made)}};
+    }
     if (random_.one_in(3)) made = {Kind::Abs, {}, {}, 0, {std::move(made)}};
     return made;
   }
@@ -127,7 +132,11 @@ class Program {
       if (random_.one_in(8)) some.push_back(random_.below(2));
       Tree factor = tree(some, points, random_.one_in(2) ? 1 : 0);
       if (i < 2 && !random_.one_in(6)) {
-        Tree read{Kind::Read, index({i}), index({scope.back()}), 0, {}};
+        Tree read{Kind::Read,
+                  index({i}),
+                  index({scope[outer_ + random_.below(scope.size() - outer_)]}),
+                  0,
+                  {}};
         if (random_.one_in(2)) std::swap(read.row, read.column);
         constexpr Kind kKinds[] = {Kind::Mul, Kind::Add, Kind::Sub};
         factor =
@@ -191,7 +200,10 @@ class Program {
   std::string text_of(const Tree& tree) const {
     const auto part = [&](std::size_t i) { return text_of(tree.parts[i]); };
     const auto reduction = [&](const char* op) {
-      return fmt::format("({} {} < {} {{ {} }})", op, name(tree.var), extents_[tree.var], part(0));
+      std::string vars;
+      for (std::size_t var = tree.var; var < tree.var + tree.vars; ++var)
+        vars += fmt::format("{}{} < {}", vars.empty() ? "" : ", ", name(var), extents_[var]);
+      return fmt::format("({} {} {{ {} }})", op, vars, part(0));
     };
     switch (tree.kind) {
       case Kind::Read:
@@ -221,6 +233,15 @@ class Program {
 
   using Point = std::vector<std::int64_t>;
 
+  // To the next point of these variables; false where there is none.
+  bool advance(Point& point, std::size_t begin, std::size_t end) const {
+    for (std::size_t var = end; var-- > begin;) {
+      if (++point[var] < extents_[var]) return true;
+      point[var] = 0;
+    }
+    return false;
+  }
+
   static std::int64_t at(const Index& index, const Point& point) {
     return index.moved < 0 ? 3 : point[index.var] + index.moved;
   }
@@ -231,9 +252,11 @@ class Program {
         return element(at(tree.row, point), at(tree.column, point));
       case Kind::Sum:
       case Kind::Max: {
-        point[tree.var] = 0;
+        const std::size_t end = tree.var + tree.vars;
+        std::fill(point.begin() + static_cast<std::ptrdiff_t>(tree.var),
+                  point.begin() + static_cast<std::ptrdiff_t>(end), 0);
         double folded = part(0);
-        while (++point[tree.var] < extents_[tree.var])
+        while (advance(point, tree.var, end))
           folded = tree.kind == Kind::Sum ? folded + part(0) : std::max(folded, part(0));
         return folded;
       }

@@ -160,7 +160,8 @@ const Case kFactors[] = {
     {"for i, j { sum k { (if k < i { a[i, k] } else { 0.0 }) * b[k, j] } }", 1},
     {"for i, j { c[j] + sum k { 2.0 * a[i, k] * exp(b[k, j]) - a[i, k] * w[j, k] * a[i, 3] } }", 2},
     {"for i, n { sum y, z { x[0, i, y, z] * k[n, i, 0, 0] * xl[0, y, z, i] } }", 0},
-    {"for i, n < 36 { sum y < 20, z < 3 { t[0, y, z, i] * r[0, y, n] * s[0, z, 0] } }", 1},  // three, joined
+    {"for i, n < 36 { sum y < 20, z < 3 { t[0, y, z, i] * r[0, y, n] * s[z, 0, n] } }",
+     1},  // three, joined
     {"for i, j { sum k { (if k < i { a[i, k] * b[k, j] } else { 0.0 }) } }", 0},
     {"for i, j { sum k { a[i, k] / (2.0 + b[k, j]) } }", 0},
     {"jvp(fn (a, b) { for i, j { sum k { sin(a[i, k]) * b[k, j] * 0.5 } } })(a, b, a * 0.5, b)", 3},
@@ -170,6 +171,15 @@ const Case kFactors[] = {
 };
 
 const Case kNested[] = {
+    {"for i, l < 60 { sum j, k < 80 { d[i, j] * e[j, k] * d[l, k] } }", 2},
+    {"for i, l < 60 { -3.0 * sum j, k < 80 { d[i, j] * e[j, k] / 7.0 * d[l, k] } }", 2},
+    {"jvp(fn (d, e) { for i, l < 60 { sum j, k < 80 { d[i, j] * e[j, k] * d[l, k] } } })(d, e, d, "
+     "e)",
+     2},
+    {"grad(fn (d, e) { sum i, l < 60 { (sum j, k < 80 { d[i, j] * e[j, k] * d[l, k] }) * d[i, l] } "
+     "})(d, e)",
+     4},
+    {"for i { sum j, k < 80 { d[i, j] * e[j, k] * d[0, k] } }", 0},
     {"for i, l < 60 { sum k < 80 { (sum j { d[i, j] * e[j, k] }) * d[l, k] } }", 2},
     {"for i, l < 96 { sum k { exp(0.1 * sum j { a[i, j] * b[j, k] }) * w[k, l] } }", 2},
     {"for l < 80 { sum i { let y = sum k { a[i, k] * b[k, l] }; y * y } }", 1},
