@@ -644,6 +644,9 @@ typename T::F pow(T& t, typename T::F x, typename T::F y) {
   const auto undefined = t.select(t.lt(base, t.f32(kInf)), t.f32(kNan), result);
   const auto whole = t.eq(off_integer(t, finite_y), t.f32(0.0f));
   result = t.select(t.lt(x, t.f32(0.0f)), t.select(whole, result, undefined), result);
+  // Exactly, as where the exponent is known (NodeFactory::primitive).
+  result = t.select(t.eq(y, t.f32(1.0f)), x, result);
+  result = t.select(t.eq(y, t.f32(2.0f)), t.mul(x, x), result);
   // 1^y and x^0 are 1 even for NaN.
   result = t.select(t.eq(x, t.f32(1.0f)), t.f32(1.0f), result);
   return t.select(t.eq(y, t.f32(0.0f)), t.f32(1.0f), result);

@@ -338,6 +338,9 @@ typename T::F pow(T& t, typename T::F x, typename T::F y) {
   const auto undefined = t.select(t.lt(base, inf), t.f64(kNan), result);
   const auto is_whole = t.eq(nearest(t, magnitude), magnitude);
   result = t.select(t.lt(x, zero), t.select(is_whole, result, undefined), result);
+  // Exactly, as where the exponent is known (NodeFactory::primitive).
+  result = t.select(t.eq(y, one), x, result);
+  result = t.select(t.eq(y, t.f64(2.0)), t.mul(x, x), result);
   // 1^y and x^0 are 1 even for NaN.
   result = t.select(t.eq(x, one), one, result);
   return t.select(t.eq(y, zero), one, result);

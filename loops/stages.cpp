@@ -214,6 +214,15 @@ NodeId NodeFactory::primitive(Prim prim, std::span<const NodeId> args, DType res
   if (prim == Prim::Cast) return cast(args[0], result);
   const NodeId folded = fold_integers(prim, args);
   if (folded >= 0) return folded;
+  if (prim == Prim::Pow) {
+    const Node& exponent = node(args[1]);
+    const auto is = [&](std::int64_t value) {
+      return exponent.kind == NodeKind::Constant &&
+             exponent.bits == lang::bits_from_int(exponent.dtype, value);
+    };
+    if (is(1)) return args[0];
+    if (is(2)) return primitive(Prim::Mul, std::array{args[0], args[0]}, result);
+  }
   if (prim == Prim::Select) {
     const Node& condition = node(args[0]);
     if (condition.kind == NodeKind::Constant) return condition.bits != 0 ? args[1] : args[2];
