@@ -27,5 +27,7 @@ class FreeVars {
 
 // Points of loops over these variables, or elements.
 double points_of(const Stages& stages, const Vars& vars);
+// Of a tensor that nobody wrote, at most.
+inline constexpr double kMostElements = 1 << 26;
 
 }  // namespace relay::loops

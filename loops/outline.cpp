@@ -13,10 +13,9 @@ namespace relay::loops {
 
 namespace {
 
-constexpr double kLarge = 30000;           // products; smaller sums are no library's
-constexpr double kManyProducts = 16;       // beside which storing their sum is cheap
-constexpr double kFewOperations = 1e4;     // about what another kernel and its memory cost
-constexpr double kMostElements = 1 << 26;  // of a tensor that nobody wrote
+constexpr double kLarge = 30000;             // products; smaller sums are no library's
+constexpr double kManyProducts = 16;         // beside which storing their sum is cheap
+constexpr double kOperationsOfKernel = 1e4;  // about what another kernel and its memory cost
 
 // The points at which a node is evaluated.
 struct Scope {
@@ -90,7 +89,7 @@ class Outliner {
   bool is_evaluated_again(NodeId id, const Vars& vars, const Scope& scope) {
     const double elements = points(vars);
     const double again = points(scope.vars) - elements;
-    return again >= elements && elements <= kMostElements && again * cost(id) > kFewOperations;
+    return again >= elements && elements <= kMostElements && again * cost(id) > kOperationsOfKernel;
   }
 
   // Such a sum may be a library's.

@@ -15,8 +15,7 @@ namespace relay::loops {
 
 namespace {
 
-constexpr double kReuse = 8;               // of an element that is computed first, at least
-constexpr double kMostElements = 1 << 26;  // of a tensor that nobody wrote
+constexpr double kReuse = 8;  // of an element that is computed first, at least
 
 class Splitter {
  public:
