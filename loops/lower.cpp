@@ -243,6 +243,8 @@ class Lowerer {
   // A tensor of the shape of an argument that it reads may take that one's memory, if nothing else
   // reads it later: what can be computed from it before, is.
   void read_before(const std::vector<TensorId>& made, const std::vector<TensorId>& reads) {
+    const std::size_t before = pending_.size();
+    pending_.insert(pending_.end(), made.begin(), made.end());
     for (const TensorId read : reads) {
       const TensorDef& from = stages_.tensors[static_cast<std::size_t>(read)];
       if (from.kind != TensorKind::Argument || count_of(from.shape) < kFewestInPlace) continue;
@@ -250,20 +252,21 @@ class Lowerer {
         const TensorDef& to = stages_.tensors[static_cast<std::size_t>(each)];
         return to.shape == from.shape && to.dtype == from.dtype;
       });
-      if (may_take) read_before(made, read);
+      if (may_take) read_before(read);
     }
+    pending_.resize(before);
   }
 
-  void read_before(const std::vector<TensorId>& made, TensorId argument) {
+  void read_before(TensorId argument) {
     for (std::size_t i = joints_.size(); i-- > 0;) {
       if (i < joints_.size() && contains(joints_[i].reads, argument) &&
-          !meet(joints_[i].reads, made))
+          !meet(joints_[i].reads, pending_))
         emit(i);
     }
     for (std::size_t at = 0; at < stages_.tensors.size(); ++at) {
       const auto id = static_cast<TensorId>(at);
       const std::vector<TensorId>& reads = reads_[at];
-      if (!is_free_map(id) || !contains(reads, argument) || meet(reads, made) ||
+      if (!is_free_map(id) || !contains(reads, argument) || meet(reads, pending_) ||
           !std::all_of(reads.begin(), reads.end(), [&](TensorId each) { return is_there(each); }))
         continue;
       is_added_[at] = true;
@@ -286,7 +289,8 @@ class Lowerer {
     const bool waits = std::any_of(joints_.begin(), joints_.end(), [&](const Joint& other) {
       return contains(other.members, read);
     });
-    return places_[static_cast<std::size_t>(read)].buffer >= 0 && !waits;
+    return places_[static_cast<std::size_t>(read)].buffer >= 0 && !waits &&
+           !contains(pending_, read);
   }
 
   JointTensor stored(TensorId id) const {
@@ -638,6 +642,7 @@ class Lowerer {
   std::map<TensorId, TensorId> hosts_;
   std::map<TensorId, std::vector<Guest>> guests_;  // by host
   std::vector<Joint> joints_;
+  std::vector<TensorId> pending_;     // what is about to be computed, and is not there yet
   std::vector<bool> is_added_;        // by tensor
   std::vector<StoredAt> places_;      // by tensor
   std::vector<ResultLeaf> results_;   // by tensor

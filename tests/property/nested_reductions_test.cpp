@@ -21,14 +21,25 @@ namespace relay::tests {
 namespace {
 
 constexpr std::size_t kPrograms = 200;
-constexpr std::int64_t kSide = 48;       // of the tensor `a`
+constexpr std::size_t kGradients = 100;
+constexpr std::int64_t kSide = 48;       // of the tensors
 constexpr std::int64_t kPoints = 60000;  // of a body and the reductions around it, at most
 
-double element(std::int64_t row, std::int64_t column) {
-  return static_cast<double>((row * 7 + column * 3 + row * column) % 5 - 2);
+constexpr std::size_t kTensors = 3;
+
+double element(std::size_t tensor, std::int64_t row, std::int64_t column) {
+  const auto seed = static_cast<std::int64_t>(tensor);
+  return static_cast<double>((row * 7 + column * (3 + seed) + row * column + seed) % 5 - 2);
 }
-constexpr const char* kArgument =
-    "for p < 48, q < 48 { cast((p * 7 + q * 3 + p * q) % 5 - 2, dtype=\"float64\") }";
+std::string data() {
+  std::string text;
+  for (std::size_t i = 0; i < kTensors; ++i)
+    text += fmt::format(
+        "let {} = for p < {}, q < {} {{ cast((p * 7 + q * {} + p * q + {}) % 5 - 2, "
+        "dtype=\"float64\") }};\n",
+        "abc"[i], kSide, kSide, 3 + i, i);
+  return text;
+}
 
 struct Index {
   std::size_t var;
@@ -41,7 +52,8 @@ struct Tree {
   Index row{}, column{};  // Read; If: is the row's variable below the column's, moved?
   std::size_t var = 0;    // Sum, Max: the first variable
   std::vector<Tree> parts;
-  std::size_t vars = 1;  // Sum, Max
+  std::size_t vars = 1;    // Sum, Max
+  std::size_t tensor = 0;  // Read
 };
 
 class Program {
@@ -63,8 +75,10 @@ class Program {
     for (std::size_t var = 0; var < outer_; ++var)
       binders += fmt::format("{}{} < {}", var ? ", " : "", name(var), extents_[var]);
     const std::string body = text_of(body_);
-    return fmt::format("def f(a: Tensor[({0}, {0}), float64]) {{ {1} }}\n", kSide,
-                       outer_ ? fmt::format("for {} {{ {} }}", binders, body) : body);
+    return fmt::format(
+        "def f(a: Tensor[({0}, {0}), float64], b: Tensor[({0}, {0}), float64], "
+        "c: Tensor[({0}, {0}), float64]) {{ {1} }}\n",
+        kSide, outer_ ? fmt::format("for {} {{ {} }}", binders, body) : body);
   }
 
   // The elements, in order.
@@ -137,6 +151,7 @@ class Program {
                   index({scope[outer_ + random_.below(scope.size() - outer_)]}),
                   0,
                   {}};
+        read.tensor = random_.below(kTensors);
         if (random_.one_in(2)) std::swap(read.row, read.column);
         constexpr Kind kKinds[] = {Kind::Mul, Kind::Add, Kind::Sub};
         factor =
@@ -170,6 +185,7 @@ class Program {
     if (choice < 2) {
       made.row = index(scope);
       made.column = index(scope);
+      made.tensor = random_.below(kTensors);
     } else if (choice < 6) {
       made.kind = random_.one_in(4) ? Kind::Max : Kind::Sum;
       std::vector<std::size_t> below = scope;
@@ -207,7 +223,8 @@ class Program {
     };
     switch (tree.kind) {
       case Kind::Read:
-        return fmt::format("a[{}, {}]", text_of(tree.row), text_of(tree.column));
+        return fmt::format("{}[{}, {}]", "abc"[tree.tensor], text_of(tree.row),
+                           text_of(tree.column));
       case Kind::Sum:
         return reduction("sum");
       case Kind::Max:
@@ -249,7 +266,7 @@ class Program {
     const auto part = [&](std::size_t i) { return value(tree.parts[i], point); };
     switch (tree.kind) {
       case Kind::Read:
-        return element(at(tree.row, point), at(tree.column, point));
+        return element(tree.tensor, at(tree.row, point), at(tree.column, point));
       case Kind::Sum:
       case Kind::Max: {
         const std::size_t end = tree.var + tree.vars;
@@ -296,7 +313,7 @@ std::string trouble(repl::Session& session, const Program& program,
                     const std::vector<double>& expected) {
   const auto errors = session.run("<program>", program.text(), nullptr);
   if (!errors.empty()) return rendered(errors);
-  const auto value = session.evaluate("f(a)");
+  const auto value = session.evaluate("f(a, b, c)");
   if (!value) return rendered(value.errors());
   const lang::TensorRef tensor = value->to_tensor();
   if (tensor->element_count() != static_cast<std::int64_t>(expected.size()))
@@ -308,34 +325,82 @@ std::string trouble(repl::Session& session, const Program& program,
   return "";
 }
 
-TEST_CASE("nested reductions are what their text says") {
-  struct Way {
-    const char* name;
-    std::unique_ptr<repl::Session> session;
-  };
-  std::vector<Way> ways;
+// A derivative along `b - c` by the gradient, and what forward mode gives.
+std::string trouble_of_gradient(repl::Session& session, const Program& program) {
+  const auto errors = session.run("<program>", program.text() + R"(
+def g(a, b, c) { sum(f(a, b, c)) }
+def by_gradient(a, b, c) {
+  let (da, db, dc) = grad(g)(a, b, c);
+  sum(da * (b - c)) + sum(db * (c - a)) + sum(dc * (a - b))
+}
+def by_tangent(a, b, c) { jvp(g)(a, b, c, b - c, c - a, a - b).1 }
+)",
+                                  nullptr);
+  if (!errors.empty()) return rendered(errors);
+  const auto found = session.evaluate("by_gradient(a, b, c)");
+  if (!found) return rendered(found.errors());
+  const auto expected = session.evaluate("by_tangent(a, b, c)");
+  if (!expected) return rendered(expected.errors());
+  const double left = found->to_tensor()->number_at(0);
+  const double right = expected->to_tensor()->number_at(0);
+  const auto largest = session.evaluate("abs(g(a, b, c)) + sum(abs(grad(g)(a, b, c).0)) + 1.0f64");
+  if (!largest) return rendered(largest.errors());
+  if (std::abs(left - right) <= 1e-9 * largest->to_tensor()->number_at(0)) return "";
+  return fmt::format("{} by the gradient, {} by the tangent", left, right);
+}
+
+struct Way {
+  const char* name;
+  std::unique_ptr<repl::Session> session;
+};
+
+std::vector<Way> ways() {
+  std::vector<Way> all;
   const auto add = [&](const char* name, interp::JitMode jit, repl::LibraryKernels kernels,
                        int threads) {
     repl::SessionOptions options;
     options.jit = jit;
     options.kernels = kernels;
     options.threads = threads;
-    ways.push_back({name, std::make_unique<repl::Session>(options)});
-    REQUIRE(
-        ways.back().session->run("<data>", fmt::format("let a = {}", kArgument), nullptr).empty());
+    all.push_back({name, std::make_unique<repl::Session>(options)});
+    REQUIRE(all.back().session->run("<data>", data(), nullptr).empty());
   };
   add("on lanes", interp::JitMode::Off, repl::LibraryKernels::Off, 1);
   add("on lanes, with libraries", interp::JitMode::Off, repl::LibraryKernels::Auto, 2);
   add("in native code", interp::JitMode::Always, repl::LibraryKernels::Off, 2);
+  return all;
+}
+
+void fail(std::uint64_t seed, const Program& program, const Way& way, const std::string& wrong,
+          const std::string& test) {
+  FAIL_CHECK("seed " << seed << "\n"
+                     << program.text() << way.name << ": " << wrong << "\n"
+                     << replay_test(seed, test));
+}
+
+TEST_CASE("nested reductions are what their text says") {
+  const std::vector<Way> all = ways();
   for (const std::uint64_t seed : seeds(kPrograms)) {
     const Program program(seed);
     const std::vector<double> expected = program.expected();
-    for (const Way& way : ways) {
+    for (const Way& way : all) {
       const std::string wrong = trouble(*way.session, program, expected);
       if (wrong.empty()) continue;
-      FAIL_CHECK("seed " << seed << "\n"
-                         << program.text() << way.name << ": " << wrong << "\n"
-                         << replay_test(seed, "nested reductions are what their text says"));
+      fail(seed, program, way, wrong, "nested reductions are what their text says");
+      break;
+    }
+  }
+}
+
+TEST_CASE("gradients of nested reductions are what tangents say") {
+  const std::vector<Way> all = ways();
+  for (const std::uint64_t seed : seeds(kGradients)) {
+    const Program program(seed);
+    for (const Way& way : all) {
+      if (&way == &all.back() && seed % 4 != 0) continue;  // compiling takes its time
+      const std::string wrong = trouble_of_gradient(*way.session, program);
+      if (wrong.empty()) continue;
+      fail(seed, program, way, wrong, "gradients of nested reductions are what tangents say");
       break;
     }
   }
