@@ -71,7 +71,8 @@ Value Value::of(LocalTensor local) {
 class Expander {
  public:
   // `outlines`: may a library take sums that stand inside of other arithmetic?
-  Expander(Stages& stages, bool outlines) : stages_(stages), make_(stages), outlines_(outlines) {}
+  Expander(Stages& stages, bool outlines)
+      : stages_(stages), make_(stages), shared_(stages), outlines_(outlines) {}
 
   void bind_params(const lang::Function& group, std::span<const Layout> args) {
     std::size_t next = 0;
@@ -150,7 +151,10 @@ class Expander {
   }
 
   TensorId add(TensorDef def) {
-    if (outlines_) outline(stages_, make_, def);
+    if (outlines_) {
+      outline(stages_, make_, shared_, def);
+      return shared_.add(std::move(def));
+    }
     stages_.tensors.push_back(std::move(def));
     return static_cast<TensorId>(stages_.tensors.size() - 1);
   }
@@ -784,6 +788,7 @@ class Expander {
 
   Stages& stages_;
   NodeFactory make_;
+  SharedTensors shared_;
   std::unordered_map<const Variable*, Value> env_;
   std::unordered_map<MemoKey, Value, MemoHash> memo_;
   lang::MayFail may_fail_;

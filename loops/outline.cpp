@@ -1,5 +1,6 @@
 #include "loops/outline.h"
 
+#include <array>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -25,13 +26,12 @@ struct Scope {
 
 class Outliner {
  public:
-  Outliner(Stages& stages, NodeFactory& make, lang::Span span)
-      : stages_(stages), make_(make), free_(stages), span_(span) {}
+  Outliner(Stages& stages, NodeFactory& make, SharedTensors& shared, lang::Span span)
+      : stages_(stages), make_(make), shared_(shared), free_(stages), span_(span) {}
 
   // `id` as it stays over `scope`: what is a tensor of its own is read.
   NodeId inside(NodeId id, const Scope& scope) {
-    if (const NodeId now = with_sums_inside(stages_, make_, free_, id, scope.vars); now != id)
-      return inside(now, scope);
+    if (const NodeId now = rewritten(id, scope); now != id) return inside(now, scope);
     const Node at = node(id);  // a copy: nodes move when new ones are made
     if (!at.has_reduce || (at.kind != NodeKind::Primitive && at.kind != NodeKind::Reduce))
       return id;
@@ -55,6 +55,31 @@ class Outliner {
 
  private:
   const Node& node(NodeId id) const { return make_.node(id); }
+
+  NodeId rewritten(NodeId id, const Scope& scope) {
+    const NodeId now = with_choice_outside(id);
+    return now == id ? with_sums_inside(stages_, make_, free_, id, scope.vars) : now;
+  }
+
+  // A sum of elements or zeros, where the same condition chooses for all of them, is the sum or 0.
+  NodeId with_choice_outside(NodeId id) {
+    const Node sum = node(id);  // a copy: nodes move when new ones are made
+    if (sum.kind != NodeKind::Reduce || sum.op != ReduceOp::Sum) return id;
+    const Node element = node(stages_.args(sum)[0]);
+    if (element.kind != NodeKind::Primitive || element.prim != Prim::Select) return id;
+    const auto own = stages_.vars(sum);
+    const Vars reduced(own.begin(), own.end());
+    const auto args = stages_.args(element);
+    std::array<NodeId, 3> choice = {args[0], args[1], args[2]};
+    if (!free_.among(reduced, choice[0]).empty()) return id;
+    for (const std::size_t zero : {2, 1}) {
+      if (!is_zero(node(choice[zero]))) continue;
+      NodeId& chosen = choice[3 - zero];
+      chosen = make_.reduce(ReduceOp::Sum, reduced, chosen);
+      return make_.primitive(Prim::Select, choice, sum.dtype);
+    }
+    return id;
+  }
 
   // A node that several scopes share is what it is in the first: a tensor of its own depends on
   // nothing else of the scope.
@@ -80,9 +105,7 @@ class Outliner {
     def.body = inside(id, {vars});
     def.dtype = node(def.body).dtype;
     def.span = span_;
-    stages_.tensors.push_back(std::move(def));
-    const auto tensor = static_cast<TensorId>(stages_.tensors.size() - 1);
-    return make_.read(tensor, indices, false, span_);
+    return make_.read(shared_.shared(std::move(def)), indices, false, span_);
   }
 
   // Would a tensor save more than it costs?
@@ -124,6 +147,7 @@ class Outliner {
 
   Stages& stages_;
   NodeFactory& make_;
+  SharedTensors& shared_;
   FreeVars free_;
   lang::Span span_;
   std::unordered_map<NodeId, NodeId> done_;
@@ -132,9 +156,9 @@ class Outliner {
 
 }  // namespace
 
-void outline(Stages& stages, NodeFactory& make, TensorDef& def) {
+void outline(Stages& stages, NodeFactory& make, SharedTensors& shared, TensorDef& def) {
   if (def.kind == TensorKind::Map)
-    def.body = Outliner(stages, make, def.span).inside(def.body, {def.vars});
+    def.body = Outliner(stages, make, shared, def.span).inside(def.body, {def.vars});
 }
 
 }  // namespace relay::loops

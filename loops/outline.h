@@ -1,6 +1,6 @@
 #pragma once
 
-#include "loops/stages.h"
+#include "loops/shared_tensors.h"
 
 namespace relay::loops {
 
@@ -12,7 +12,8 @@ namespace relay::loops {
 //   and would be computed for each value of the others;
 // - or it is a large sum of products (loops/terms.h) inside of other arithmetic, which may be a
 //   library's; where it is not, it dissolves into its reader again.
-// Costs what the body has in nodes.
-void outline(Stages& stages, NodeFactory& make, TensorDef& def);
+// Choices that are the same for all elements of a sum stand outside of it, and sums over several
+// variables are taken apart (loops/elimination.h). Costs what the body has in nodes.
+void outline(Stages& stages, NodeFactory& make, SharedTensors& shared, TensorDef& def);
 
 }  // namespace relay::loops

@@ -192,6 +192,8 @@ const Case kNested[] = {
      " grad(fn (x, y) { squares(logits(x, y)) })(a, w) }",
      6},
     {"for i, j { a[i, j] / sum k { a[i, k] * a[i, k] } }", 0},
+    {"for i, j { sum k { if i < j { a[i, k] * b[k, j] } else { 0.0 } } }", 1},
+    {"for i, j { sum k { if i < j { 0.0 } else { a[i, k] * b[k, j] } } }", 1},
 };
 
 const Case kContractions[] = {
@@ -379,6 +381,14 @@ TEST_CASE("a product that is added in a loop takes no kernel but the library's")
   value_of(*session, "gathered(22, g)");
   // `a * n` at each step, and `g`, which is used later, is copied at the first.
   CHECK(statistics.kernels_run_lanes - before == 22 + 1);
+}
+
+TEST_CASE("what a body writes twice is one product") {
+  if (!has_library()) return;
+  const auto session = relay::tests::session(true, 1);
+  value_of(*session,
+           "for i, j { (1.0 + sum k { a[i, k] * b[k, j] }) / exp(sum l { a[i, l] * b[l, j] }) }");
+  CHECK(session->evaluator().statistics().kernels_run_library == 1);
 }
 
 TEST_CASE("what is no work for a library stays with the loops") {
