@@ -88,6 +88,8 @@ std::optional<GroupSchedule> GroupSchedule::of(const lang::Function& group, cons
     for (const IndexVarId var : def.vars)
       domain.push_back(stages.var_names[static_cast<std::size_t>(var)]);
     if (std::find(domain.begin(), domain.end(), "") != domain.end()) continue;
+    // Of two loops of one name, as derivatives may have, no step could tell which it is about.
+    if (std::set(domain.begin(), domain.end()).size() < domain.size()) continue;
     BodyFinder body(stages);
     body.look_at(def.body);
     if (body.reductions > 1) body.reduced.clear();
