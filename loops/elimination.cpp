@@ -15,11 +15,6 @@ constexpr double kFewPoints = 1e4;  // of all loops together, which stay as they
 constexpr double kGain = 2;         // less work, at least
 constexpr std::size_t kMostSummands = 6;
 
-struct Summand {
-  NodeId node;
-  bool is_subtracted;
-};
-
 // What is added up. False where that is much.
 bool collect(const Stages& stages, Summand summand, std::vector<Summand>& summands) {
   const Node& node = stages.nodes[static_cast<std::size_t>(summand.node)];
@@ -105,12 +100,12 @@ class Eliminator {
     std::vector<Factor> others;
     for (const Factor& factor : factors_) (depends(factor, var) ? inner : others).push_back(factor);
     std::erase(reduced_, var);
-    others.push_back({sum_of(inner, var)});
+    others.push_back({sum_over(var, inner)});
     factors_ = std::move(others);
   }
 
   // One over several variables rather than sums of sums.
-  NodeId sum_of(const std::vector<Factor>& factors, IndexVarId var) {
+  NodeId sum_over(IndexVarId var, const std::vector<Factor>& factors) {
     const Node only = make_.node(factors[0].node);  // a copy: nodes move when new ones are made
     if (factors.size() == 1 && !factors[0].is_divisor && only.kind == NodeKind::Reduce &&
         only.op == ReduceOp::Sum) {
@@ -145,24 +140,15 @@ NodeId with_sums_inside(Stages& stages, NodeFactory& make, FreeVars& free, NodeI
   if (!collect(stages, {stages.args(at)[0], false}, summands)) return sum;
   const auto own = stages.vars(at);
   const Vars reduced(own.begin(), own.end());
-  bool is_new = false;
-  for (Summand& summand : summands) {
-    const NodeId found = Eliminator(stages, make, free, at.dtype, scope, reduced).run(summand.node);
-    is_new = is_new || found >= 0;
-    summand.node = found < 0 ? make.reduce(ReduceOp::Sum, reduced, summand.node) : found;
+  std::vector<NodeId> found;
+  for (const Summand& summand : summands)
+    found.push_back(Eliminator(stages, make, free, at.dtype, scope, reduced).run(summand.node));
+  if (std::all_of(found.begin(), found.end(), [](NodeId id) { return id < 0; })) return sum;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    NodeId& node = summands[i].node;
+    node = found[i] < 0 ? make.reduce(ReduceOp::Sum, reduced, node) : found[i];
   }
-  if (!is_new) return sum;
-  NodeId result = -1;
-  for (const Summand& summand : summands) {
-    const std::array both = {result, summand.node};
-    if (result >= 0) {
-      result = make.primitive(summand.is_subtracted ? Prim::Sub : Prim::Add, both, at.dtype);
-    } else {
-      result = summand.is_subtracted ? make.primitive(Prim::Neg, std::array{summand.node}, at.dtype)
-                                     : summand.node;
-    }
-  }
-  return result;
+  return sum_of(make, summands, at.dtype);
 }
 
 }  // namespace relay::loops

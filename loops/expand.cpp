@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +13,7 @@
 #include "lang/any_dim.h"
 #include "lang/schedule.h"
 #include "lang/static_form.h"
+#include "loops/free_vars.h"
 #include "loops/outline.h"
 
 namespace relay::loops {
@@ -70,9 +70,9 @@ Value Value::of(LocalTensor local) {
 
 class Expander {
  public:
-  // `outlines`: may a library take sums that stand inside of other arithmetic?
+  // `outlines`: may sums be put where they take the least work (loops/outline.h)?
   Expander(Stages& stages, bool outlines)
-      : stages_(stages), make_(stages), shared_(stages), outlines_(outlines) {}
+      : stages_(stages), make_(stages), free_(stages), shared_(stages), outlines_(outlines) {}
 
   void bind_params(const lang::Function& group, std::span<const Layout> args) {
     std::size_t next = 0;
@@ -152,7 +152,7 @@ class Expander {
 
   TensorId add(TensorDef def) {
     if (outlines_) {
-      outline(stages_, make_, shared_, def);
+      outline(stages_, make_, free_, shared_, def);
       return shared_.add(std::move(def));
     }
     stages_.tensors.push_back(std::move(def));
@@ -465,13 +465,10 @@ class Expander {
 
   Value made_local(const std::vector<IndexVarId>& vars, const Value& element, Span span) {
     RELAY_CHECK(element.kind == Value::Kind::Scalar, "an element is a scalar");
-    std::unordered_set<IndexVarId> used;
-    std::unordered_set<NodeId> seen;
-    collect_vars(element.id, used, seen);
     LocalTensor local;
     TensorDef def;
-    for (const IndexVarId var : enclosing_) {
-      if (!used.count(var) || std::find(vars.begin(), vars.end(), var) != vars.end()) continue;
+    for (const IndexVarId var : free_.among(enclosing_, element.id)) {
+      if (std::find(vars.begin(), vars.end(), var) != vars.end()) continue;
       def.vars.push_back(var);
       local.prefix.push_back(make_.var(var));
     }
@@ -486,14 +483,6 @@ class Expander {
     local.span = span;
     local.base = add(std::move(def));
     return Value::of(std::move(local));
-  }
-
-  void collect_vars(NodeId id, std::unordered_set<IndexVarId>& used,
-                    std::unordered_set<NodeId>& seen) const {
-    if (!seen.insert(id).second) return;
-    const Node& node = make_.node(id);
-    if (node.kind == NodeKind::IndexVar) used.insert(node.ref);
-    for (const NodeId arg : stages_.args(node)) collect_vars(arg, used, seen);
   }
 
   std::int64_t extent_of(IndexVarId var) const {
@@ -538,13 +527,7 @@ class Expander {
       element = element_of(body, nodes_of(inner), false, span);
       RELAY_CHECK(element.kind == Value::Kind::Scalar, "all axes of a tensor are indexed");
     }
-    TensorDef def;
-    for (const IndexVarId var : vars) def.shape.push_back(extent_of(var));
-    def.body = element.id;
-    def.vars = std::move(vars);
-    def.dtype = make_.node(def.body).dtype;
-    def.span = span;
-    return Value::tensor(add(std::move(def)));
+    return Value::tensor(add(tensor_over(stages_, vars, element.id, span)));
   }
 
   Value reduction(const lang::Reduction& node) {
@@ -788,6 +771,7 @@ class Expander {
 
   Stages& stages_;
   NodeFactory make_;
+  FreeVars free_;
   SharedTensors shared_;
   std::unordered_map<const Variable*, Value> env_;
   std::unordered_map<MemoKey, Value, MemoHash> memo_;

@@ -171,6 +171,16 @@ NodeId product_of(NodeFactory& make, std::span<const Factor> factors, NodeId fir
   return product;
 }
 
+NodeId sum_of(NodeFactory& make, std::span<const Summand> summands, DType dtype) {
+  NodeId sum = summands[0].node;
+  if (summands[0].is_subtracted) sum = make.primitive(Prim::Neg, std::array{sum}, dtype);
+  for (const Summand& summand : summands.subspan(1)) {
+    const Prim prim = summand.is_subtracted ? Prim::Sub : Prim::Add;
+    sum = make.primitive(prim, std::array{sum, summand.node}, dtype);
+  }
+  return sum;
+}
+
 std::optional<Factors> factors_of(const Stages& stages, FreeVars& free, NodeId product,
                                   const Vars& vars, const Vars& reduced) {
   return Grouping(stages, free, vars, reduced).run(product);

@@ -24,6 +24,13 @@ std::optional<FlatProduct> flat_product(const Stages& stages, NodeId product);
 // `first`, or nothing where it is -1, times the factors: first all that multiply.
 NodeId product_of(NodeFactory& make, std::span<const Factor> factors, NodeId first, DType dtype);
 
+struct Summand {
+  NodeId node;
+  bool is_subtracted;
+};
+// All of them, of which there is one at least, in order.
+NodeId sum_of(NodeFactory& make, std::span<const Summand> summands, DType dtype);
+
 // sum { product } = outside * sum { left * right }.
 struct Factors {
   std::vector<Factor> outside, left, right;  // as written, each

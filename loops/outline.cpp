@@ -26,8 +26,9 @@ struct Scope {
 
 class Outliner {
  public:
-  Outliner(Stages& stages, NodeFactory& make, SharedTensors& shared, lang::Span span)
-      : stages_(stages), make_(make), shared_(shared), free_(stages), span_(span) {}
+  Outliner(Stages& stages, NodeFactory& make, FreeVars& free, SharedTensors& shared,
+           lang::Span span)
+      : stages_(stages), make_(make), free_(free), shared_(shared), span_(span) {}
 
   // `id` as it stays over `scope`: what is a tensor of its own is read.
   NodeId inside(NodeId id, const Scope& scope) {
@@ -95,17 +96,8 @@ class Outliner {
   }
 
   NodeId own(NodeId id, const Vars& vars) {
-    TensorDef def;
-    std::vector<NodeId> indices;
-    for (const IndexVarId var : vars) {
-      def.shape.push_back(stages_.var_extents[static_cast<std::size_t>(var)]);
-      indices.push_back(make_.var(var));
-    }
-    def.vars = vars;
-    def.body = inside(id, {vars});
-    def.dtype = node(def.body).dtype;
-    def.span = span_;
-    return make_.read(shared_.shared(std::move(def)), indices, false, span_);
+    TensorDef def = tensor_over(stages_, vars, inside(id, {vars}), span_);
+    return make_.read_at(shared_.shared(std::move(def)), vars, span_);
   }
 
   // Would a tensor save more than it costs?
@@ -147,8 +139,8 @@ class Outliner {
 
   Stages& stages_;
   NodeFactory& make_;
+  FreeVars& free_;
   SharedTensors& shared_;
-  FreeVars free_;
   lang::Span span_;
   std::unordered_map<NodeId, NodeId> done_;
   std::unordered_map<NodeId, double> cost_;
@@ -156,9 +148,10 @@ class Outliner {
 
 }  // namespace
 
-void outline(Stages& stages, NodeFactory& make, SharedTensors& shared, TensorDef& def) {
+void outline(Stages& stages, NodeFactory& make, FreeVars& free, SharedTensors& shared,
+             TensorDef& def) {
   if (def.kind == TensorKind::Map)
-    def.body = Outliner(stages, make, shared, def.span).inside(def.body, {def.vars});
+    def.body = Outliner(stages, make, free, shared, def.span).inside(def.body, {def.vars});
 }
 
 }  // namespace relay::loops

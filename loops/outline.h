@@ -1,5 +1,6 @@
 #pragma once
 
+#include "loops/free_vars.h"
 #include "loops/shared_tensors.h"
 
 namespace relay::loops {
@@ -14,6 +15,7 @@ namespace relay::loops {
 //   library's; where it is not, it dissolves into its reader again.
 // Choices that are the same for all elements of a sum stand outside of it, and sums over several
 // variables are taken apart (loops/elimination.h). Costs what the body has in nodes.
-void outline(Stages& stages, NodeFactory& make, SharedTensors& shared, TensorDef& def);
+void outline(Stages& stages, NodeFactory& make, FreeVars& free, SharedTensors& shared,
+             TensorDef& def);
 
 }  // namespace relay::loops

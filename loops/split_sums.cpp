@@ -116,44 +116,28 @@ class Splitter {
   std::optional<NodeId> operand(const std::vector<Factor>& factors, const TensorDef& def,
                                 const Vars& over) {
     if (factors.size() == 1 && node(factors[0].node).kind == NodeKind::Read) return factors[0].node;
-    TensorDef made;
-    made.dtype = def.dtype;
-    made.span = def.span;
-    made.body = product_of(make_, factors, -1, def.dtype);
+    const NodeId product = product_of(make_, factors, -1, def.dtype);
     Vars scope = def.vars;
     scope.insert(scope.end(), over.begin(), over.end());
-    made.vars = free_.among(scope, made.body);
-    const double elements = points_of(stages_, made.vars);
+    const Vars vars = free_.among(scope, product);
+    const double elements = points_of(stages_, vars);
     if (elements > kMostElements || elements * kReuse > points_of(stages_, scope))
       return std::nullopt;
-    std::vector<NodeId> indices;
-    for (const IndexVarId var : made.vars) {
-      made.shape.push_back(stages_.var_extents[static_cast<std::size_t>(var)]);
-      indices.push_back(make_.var(var));
-    }
     const TensorId id = next();
-    stages_.tensors.push_back(std::move(made));
-    return make_.read(id, indices, false, def.span);
+    stages_.tensors.push_back(tensor_over(stages_, vars, product, def.span));
+    return make_.read_at(id, vars, def.span);
   }
 
   // The tensor is made of its parts.
   void put_together(TensorId id, const std::vector<Part>& parts,
                     const std::vector<Factor>& outside) {
     TensorDef& def = tensor(id);
-    std::vector<NodeId> indices;
-    for (const IndexVarId var : def.vars) indices.push_back(make_.var(var));
-    NodeId sum = -1;
+    std::vector<Summand> summands;
     for (const Part& part : parts) {
-      const NodeId read = make_.read(part.tensor, indices, false, def.span);
-      const NodeId value = product_of(make_, part.outside, read, def.dtype);
-      if (sum >= 0) {
-        const Prim prim = part.is_subtracted ? Prim::Sub : Prim::Add;
-        sum = make_.primitive(prim, std::array{sum, value}, def.dtype);
-      } else {
-        sum = part.is_subtracted ? make_.primitive(Prim::Neg, std::array{value}, def.dtype) : value;
-      }
+      const NodeId read = make_.read_at(part.tensor, def.vars, def.span);
+      summands.push_back({product_of(make_, part.outside, read, def.dtype), part.is_subtracted});
     }
-    def.body = product_of(make_, outside, sum, def.dtype);
+    def.body = product_of(make_, outside, sum_of(make_, summands, def.dtype), def.dtype);
   }
 
   // The first `count` tensors, each behind those that were made for it.

@@ -65,6 +65,18 @@ std::uint64_t mix_in(std::uint64_t hash, std::uint64_t value) {
 
 }  // namespace
 
+TensorDef tensor_over(const Stages& stages, std::span<const IndexVarId> vars, NodeId body,
+                      lang::Span span) {
+  TensorDef def;
+  def.vars.assign(vars.begin(), vars.end());
+  for (const IndexVarId var : vars)
+    def.shape.push_back(stages.var_extents[static_cast<std::size_t>(var)]);
+  def.body = body;
+  def.dtype = stages.nodes[static_cast<std::size_t>(body)].dtype;
+  def.span = span;
+  return def;
+}
+
 NodeFactory::NodeFactory(Stages& stages)
     : stages_(stages), table_(256, -1), hashes_(stages.nodes.size()) {
   stages_.nodes.reserve(64);
@@ -279,6 +291,12 @@ NodeId NodeFactory::read(TensorId tensor, std::span<const NodeId> indices, bool 
   std::vector<NodeId> args(indices.begin(), indices.end());
   args.push_back(guard);
   return intern(made, args, {});
+}
+
+NodeId NodeFactory::read_at(TensorId tensor, std::span<const IndexVarId> vars, lang::Span span) {
+  std::vector<NodeId> indices;
+  for (const IndexVarId each : vars) indices.push_back(var(each));
+  return read(tensor, indices, false, span);
 }
 
 NodeId NodeFactory::reduce(ReduceOp op, std::span<const IndexVarId> vars, NodeId body) {

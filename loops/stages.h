@@ -109,6 +109,10 @@ std::int64_t count_of(std::span<const std::int64_t> shape);
 std::int64_t points_of(std::span<const std::int64_t> extents);
 std::vector<std::int64_t> row_major(const std::vector<std::int64_t>& shape);
 
+// A tensor over `vars` whose elements are `body`.
+TensorDef tensor_over(const Stages& stages, std::span<const IndexVarId> vars, NodeId body,
+                      lang::Span span);
+
 // Makes nodes, folding what is constant. Nodes that are there before it are not found again.
 class NodeFactory {
  public:
@@ -125,6 +129,8 @@ class NodeFactory {
   // `guard`: a bool, or -1 for none.
   NodeId read(TensorId tensor, std::span<const NodeId> indices, bool is_checked, lang::Span span,
               const lang::OpDef* reader = nullptr, NodeId guard = -1);
+  // The element at these variables, which is there.
+  NodeId read_at(TensorId tensor, std::span<const IndexVarId> vars, lang::Span span);
   NodeId reduce(ReduceOp op, std::span<const IndexVarId> vars, NodeId body);
 
   const Node& node(NodeId id) const { return stages_.nodes[static_cast<std::size_t>(id)]; }
