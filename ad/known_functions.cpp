@@ -7,6 +7,7 @@
 #include "ad/tangent.h"
 #include "lang/checkpoint.h"
 #include "lang/diagnostic.h"
+#include "lang/dot.h"
 #include "lang/function_fact.h"
 #include "lang/match_dims.h"
 #include "lang/op.h"
@@ -186,7 +187,7 @@ Expr KnownFunctions::prepared(const Expr& function) {
     return known == before ? before : program_.inlined(known);
   };
   constexpr int kRounds = 4;  // of functions of functions of functions
-  Expr result = program_.inlined(function);
+  Expr result = lang::dots_as_sums(program_.inlined(function));
   for (int round = 0; round < kRounds; ++round) {
     const Expr before = result;
     result = inlined_again(derivatives_.resolved(result), result);

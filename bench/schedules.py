@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a person's schedule for a product of matrices makes of oneDNN's speed (bench/schedules).
+"""What a person's schedules for a product of matrices make of oneDNN's speed (bench/schedules).
 
 The sides run in turn, round by round, on one thread; the figures are medians, and the ratio is of those.
 Needs g++ and libdnnl-dev.
@@ -44,7 +44,10 @@ def main():
 
         sides = {
             "oneDNN": seconds_of_dnnl,
-            "a person's schedule": lambda: seconds_of_relay(options.relay, "matmul(a, b)"),
+            "dot, tile of 6 by 16": lambda: seconds_of_relay(options.relay, "narrow(a, b)"),
+            "dot, tile of 8 by 32": lambda: seconds_of_relay(options.relay, "wide(a, b)"),
+            "sum, tile of 6 by 16": lambda: seconds_of_relay(options.relay, "narrow_sum(a, b)"),
+            "sum, tile of 8 by 32": lambda: seconds_of_relay(options.relay, "wide_sum(a, b)"),
             "the nest without one": lambda: seconds_of_relay(options.relay, "plain(a, b)", "--kernels", "off"),
             "Relay's library": lambda: seconds_of_relay(options.relay, "plain(a, b)"),
         }

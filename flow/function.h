@@ -90,7 +90,8 @@ enum class StepKind : std::uint8_t {
   Match,       // the first of `arms` whose tests hold; none: an error, with args[0] as the value
   Loop,  // over extents (args), row-major: what blocks[0] yields, stacked: a tensor for each of
          // `parts`, if any
-  Fold,  // the same, of a scalar yield, by `reduce`; the order is that of loops/loop_ir.h
+  Fold,  // the same, of a scalar yield, or two for Dot, by `reduce`; the order is that of
+         // loops/loop_ir.h
   // Written by flow/ownership.
   Retain,
   Release,

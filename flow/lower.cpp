@@ -7,6 +7,7 @@
 #include "lang/op.h"
 #include "lang/record.h"
 #include "lang/schedule.h"
+#include "loops/reduce_op.h"
 
 namespace relay::flow {
 
@@ -863,7 +864,7 @@ Spread Lowerer::reduction(const Expr& expr, Block& block) {
   Step step;
   step.kind = StepKind::Fold;
   step.reduce = node.op;
-  step.dtype = dtype_of(node.body->type);
+  step.dtype = dtype_of(loops::is_arg(node.op) ? node.body->type : expr->type);
   binders(node.binders, step, block);
   step.site = site(expr->span);
   step.blocks.resize(1);

@@ -68,6 +68,7 @@ Spread Lowerer::small_value(const Expr& expr, Block& block) {
     }
     case ExprKind::Reduction: {
       const auto& node = cast<lang::Reduction>(expr);
+      if (node.op == lang::ReduceOp::Dot) throw NotSmall{};
       std::vector<Operand> elements;
       at_points(
           node.binders, [&] { elements.push_back(scalar(node.body, block)); }, block);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 
 #include "interp/counted_steps.h"
 #include "interp/failures.h"
@@ -78,10 +80,13 @@ class ScalarFold {
   }
 
   void add(std::uint64_t element) {
-    std::uint64_t& lane = lanes_[static_cast<std::size_t>(count_ % loops::kReductionLanes)];
-    lane = fold(lane, dtype_ == element_ ? element : scalar_cast(element_, dtype_)(&element));
-    ++count_;
-    if (has_blocks_ && count_ % loops::kReductionBlock == 0) close_block();
+    lane() = fold(lane(), widened(element));
+    close_element();
+  }
+  // Of a dot.
+  void add_product(std::uint64_t a, std::uint64_t b) {
+    lane() = fused(widened(a), widened(b), lane());
+    close_element();
   }
 
   std::uint64_t result() {
@@ -95,6 +100,28 @@ class ScalarFold {
   }
 
  private:
+  std::uint64_t& lane() {
+    return lanes_[static_cast<std::size_t>(count_ % loops::kReductionLanes)];
+  }
+  std::uint64_t widened(std::uint64_t element) const {
+    return dtype_ == element_ ? element : scalar_cast(element_, dtype_)(&element);
+  }
+  void close_element() {
+    ++count_;
+    if (has_blocks_ && count_ % loops::kReductionBlock == 0) close_block();
+  }
+
+  std::uint64_t fused(std::uint64_t a, std::uint64_t b, std::uint64_t sum) const {
+    if (dtype_ == DType::Float64) {
+      return std::bit_cast<std::uint64_t>(std::fma(
+          std::bit_cast<double>(a), std::bit_cast<double>(b), std::bit_cast<double>(sum)));
+    }
+    const auto value = [](std::uint64_t bits) {
+      return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    };
+    return std::bit_cast<std::uint32_t>(std::fma(value(a), value(b), value(sum)));
+  }
+
   std::uint64_t fold(std::uint64_t a, std::uint64_t b) const {
     const std::uint64_t operands[2] = {a, b};
     return fold_(operands);
@@ -170,7 +197,12 @@ Value ReductionCode::eval(Frame& frame) const {
   const bool complete = for_each_point(binders_, extents, frame, [&](std::int64_t) {
     const Value value = body_->eval(frame);
     if (value.is_empty()) return false;
-    fold.add(value.bits());
+    if (op_ == ReduceOp::Dot) {
+      const auto factors = value.as_tuple().fields();
+      fold.add_product(factors[0].bits(), factors[1].bits());
+    } else {
+      fold.add(value.bits());
+    }
     return true;
   });
   return complete ? Value::scalar(dtype, fold.result()) : Value{};

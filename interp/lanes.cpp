@@ -463,14 +463,20 @@ class Runner {
   void fold(const Nest& nest) {
     const FoldPlan& plan = nest.fold;
     std::int64_t& t = element_[&nest - plan_.nests.data()];
-    const bool is_fused = plan.product_across || plan.multiply_add;
+    const bool is_fused = plan.product_across || plan.multiply_add || plan.dot.across;
     const std::byte* value = is_fused ? nullptr : data_[nest.result];
     if (nest.owns_lanes) {
+      t = linear_element(nest);
+      if (plan.dot.across) {
+        plan.dot.across(arena_ + plan.partials, waiting(plan, 0), data_[plan.factors[0]],
+                        stride_of(plan.factors[0]), data_[plan.factors[1]],
+                        stride_of(plan.factors[1]), t, count_);
+        return;
+      }
       if (plan.splat >= 0) {
         plan.fill(arena_ + plan.splat, 1, value, 0, count_);
         value = arena_ + plan.splat;
       }
-      t = linear_element(nest);
       if (plan.product_across) {
         plan.product_across(arena_ + plan.partials, waiting(plan, 0), data_[plan.factors[0]],
                             data_[plan.factors[1]], t, count_);
@@ -491,6 +497,9 @@ class Runner {
       auto* indices =
           reinterpret_cast<std::int64_t*>(arena_ + plan.indices + row * plan.index_row_bytes);
       fold_arg(plan, partials, indices, value, t, lanes, nest.result);
+    } else if (plan.dot.each_lane) {
+      plan.dot.each_lane(partials, data_[plan.factors[0]], stride_of(plan.factors[0]),
+                         data_[plan.factors[1]], stride_of(plan.factors[1]), lanes);
     } else if (plan.multiply_add) {
       plan.multiply_add(partials, data_[plan.factors[0]], data_[plan.factors[1]], nullptr, lanes);
     } else {
@@ -500,6 +509,9 @@ class Runner {
     if (plan.levels > 0 && t % kReductionBlock == 0)
       close_block(plan, t / kReductionBlock - 1, lanes);
   }
+
+  // By which the elements of a value follow one another.
+  std::int64_t stride_of(ValueId id) const { return plan_.varying[id] ? 1 : 0; }
 
   // --- Blocks of a reduction (loops/reduction_tree.h) ---
 

@@ -39,6 +39,10 @@ void KernelFacts::scan(std::int32_t region) {
     for (const auto& term : instruction.address.terms) ++uses[term.index];
   }
   ++uses[kernel.regions[region].result];
+  // A dot reads the factors of its element.
+  if (region > 0 && kernel.regions[region].op == lang::ReduceOp::Dot) {
+    for (ValueId factor : definitions[kernel.regions[region].result]->args) ++uses[factor];
+  }
 }
 
 AxisSet KernelFacts::depends_of(const Instruction& instruction) const {

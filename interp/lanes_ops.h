@@ -70,6 +70,17 @@ FoldProductFunction lane_fold_product(lang::DType dtype);
 // partials[i] += a[i] * b[i], rounded twice: the heart of a contraction. Null for what has no such
 // loop.
 LaneFunction lane_multiply_add(lang::DType dtype, unsigned uniform);
+// Dot, of float32 and float64: a[i * stride_a] * b[i * stride_b], added with one rounding. Strides
+// are 0 or 1.
+struct DotFunctions {
+  // As FoldFunction.
+  void (*across)(void* partials, void* waiting, const void* a, std::int64_t stride_a, const void* b,
+                 std::int64_t stride_b, std::int64_t t, std::int64_t n) = nullptr;
+  // To partials[i].
+  void (*each_lane)(void* partials, const void* a, std::int64_t stride_a, const void* b,
+                    std::int64_t stride_b, std::int64_t n) = nullptr;
+};
+DotFunctions lane_dot(lang::DType dtype);
 // out[offsets[i]] = op(out[offsets[i]], values[i * stride]) in order; stride 0 or 1. What is set
 // is scattered.
 using CombineFunction = void (*)(void* out, const std::int64_t* offsets, const void* values,

@@ -250,17 +250,29 @@ class Planner {
     fold.fold_across = lane_fold(region.op, dtype);
     RELAY_CHECK(fold.fold_rows && fold.fold_across,
                 "the lanes have no loop for a reduction at this dtype");
-    if ((fold.varying && uniform == 0) || nest.owns_lanes) fuse_product(nest);
+    if (region.op == lang::ReduceOp::Dot) {
+      plan_dot(nest);
+    } else if ((fold.varying && uniform == 0) || nest.owns_lanes) {
+      fuse_product(nest);
+    }
+  }
+
+  void plan_dot(Nest& nest) {
+    const Instruction& product = *facts_.definitions[nest.result];
+    RELAY_CHECK(product.code == Code::Primitive && product.prim == Prim::Mul,
+                "the element of a dot is a product");
+    nest.fold.dot = lane_dot(product.dtype);
+    RELAY_CHECK(nest.fold.dot.across != nullptr, "the lanes have no dot of this dtype");
+    nest.fold.factors = {product.args[0], product.args[1]};
+    if (is_last_step(nest, product)) drop_last_step(nest);
   }
 
   // Folds a * b in one loop, if the element is a product that nothing else reads.
   void fuse_product(Nest& nest) {
-    if (nest.fold.op != lang::ReduceOp::Sum || nest.levels.back().empty()) return;
-    const Step& last = nest.levels.back().back();
-    if (last.out != nest.result || last.action != Action::Primitive || facts_.uses[last.out] != 1)
+    const Instruction& product = *facts_.definitions[nest.result];
+    if (nest.fold.op != lang::ReduceOp::Sum || product.code != Code::Primitive ||
+        product.prim != Prim::Mul || !is_last_step(nest, product))
       return;
-    const Instruction& product = *facts_.definitions[last.out];
-    if (product.prim != Prim::Mul) return;
     unsigned uniform = 0;
     for (std::size_t i = 0; i < 2; ++i) {
       if (!plan_.varying[product.args[i]]) uniform |= 1u << i;
@@ -273,6 +285,16 @@ class Planner {
     }
     if (!fold.multiply_add && !fold.product_across) return;
     nest.fold.factors = {product.args[0], product.args[1]};
+    drop_last_step(nest);
+  }
+
+  // Is this what the nest computes last, for its fold alone?
+  bool is_last_step(const Nest& nest, const Instruction& instruction) const {
+    return !nest.levels.back().empty() && nest.levels.back().back().out == instruction.id &&
+           facts_.uses[instruction.id] == 1;
+  }
+
+  static void drop_last_step(Nest& nest) {
     const auto level = static_cast<std::uint32_t>(nest.levels.size() - 1);
     nest.levels.back().pop_back();
     const auto gone = static_cast<std::uint32_t>(nest.levels.back().size());

@@ -236,8 +236,8 @@ class FunctionCodegen {
   llvm::Function* lane_combiner(lang::Prim prim, lang::DType dtype);
   LaneFold begin_lanes(const flow::Step& step);
   void clear_lanes(const LaneFold& fold);
-  void add_to_lane(const LaneFold& fold, llvm::Value* lanes, llvm::Value* lane,
-                   llvm::Value* element);
+  void add_to_lane(const flow::Step& step, const LaneFold& fold, llvm::Value* lanes,
+                   llvm::Value* lane);
   void fold_waiting(const LaneFold& fold, llvm::Value* blocks, bool at_end);
   void close_block(const LaneFold& fold, llvm::Value* before);
   void end_lanes(const LaneFold& fold, llvm::Value* lanes, llvm::Value* blocks);

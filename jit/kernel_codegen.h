@@ -167,6 +167,8 @@ class KernelCodegen {
   template <class Body>
   void unless_empty(const loops::Region& region, Body body);
   Partial element_of(const loops::Region& region, bool is_vector, llvm::Value* t);
+  Partial fold_element(const loops::Region& region, const Partial& sum, bool is_vector,
+                       llvm::Value* t, int width);
   Partial identity(const loops::Region& region, int width);
   Partial fold(const loops::Region& region, const Partial& a, const Partial& b, int width);
   Partial fold_extreme(const loops::Region& region, const Partial& a, const Partial& b);

@@ -73,10 +73,18 @@ void FunctionCodegen::clear_lanes(const LaneFold& fold) {
     b_.CreateStore(fold.identity, b_.CreateConstGEP1_64(fold.type, fold.lanes, i));
 }
 
-void FunctionCodegen::add_to_lane(const LaneFold& fold, Value* lanes, Value* lane, Value* element) {
+// The element is what the step yields; of a dot, the product of both, added with one rounding.
+void FunctionCodegen::add_to_lane(const Step& step, const LaneFold& fold, Value* lanes,
+                                  Value* lane) {
+  const std::vector<flow::Operand>& yields = step.blocks[0].values;
   Value* const place = b_.CreateInBoundsGEP(fold.type, lanes, lane);
   Value* const old = b_.CreateLoad(fold.type, place);
-  b_.CreateStore(scalars().binary(fold.prim, fold.dtype, old, element), place);
+  Value* const element = operand(yields[0]);
+  Value* const sum = step.reduce == lang::ReduceOp::Dot
+                         ? b_.CreateIntrinsic(llvm::Intrinsic::fma, {fold.type},
+                                              {element, operand(yields[1]), old})
+                         : scalars().binary(fold.prim, fold.dtype, old, element);
+  b_.CreateStore(sum, place);
 }
 
 // Folds what waits at the levels from 0 up into the sum: while they are taken, as `blocks` says, or
@@ -135,8 +143,7 @@ void FunctionCodegen::fold_lanes(const Step& step, const Values& extents) {
     clear_lanes(fold);
     const auto point = [&](Value* linear) {
       steps(step.blocks[0]);
-      Value* const element = operand(step.blocks[0].values[0]);
-      add_to_lane(fold, fold.lanes, b_.CreateAnd(linear, int64(kReductionLanes - 1)), element);
+      add_to_lane(step, fold, fold.lanes, b_.CreateAnd(linear, int64(kReductionLanes - 1)));
       Value* const done = b_.CreateAdd(linear, int64(1));
       b_.CreateStore(done, count);
       if (!fold.has_blocks) return;
@@ -172,15 +179,15 @@ void FunctionCodegen::fold_lanes(const Step& step, const Values& extents) {
 
 // Of one index: 16 elements at a time, one for each lane, in a loop that LLVM makes vectors of.
 void FunctionCodegen::fold_rows(const Step& step, const LaneFold& fold, Value* extent) {
-  const auto element = [&](Value* index) {
+  const auto add = [&](Value* lanes, Value* lane, Value* index) {
     set(step.binders[0], index);
     steps(step.blocks[0]);
-    return operand(step.blocks[0].values[0]);
+    add_to_lane(step, fold, lanes, lane);
   };
   const auto rows = [&](Value* begin, Value* end) {
     counted_loop(b_, begin, end, kReductionLanes, [&](Value* first) {
       counted_loop(b_, int64(0), int64(kReductionLanes), 1, [&](Value* lane) {
-        add_to_lane(fold, fold.lanes, lane, element(b_.CreateNSWAdd(first, lane)));
+        add(fold.lanes, lane, b_.CreateNSWAdd(first, lane));
       });
     });
   };
@@ -202,7 +209,7 @@ void FunctionCodegen::fold_rows(const Step& step, const LaneFold& fold, Value* e
     b_.CreateStore(lane, b_.CreateConstGEP1_64(fold.type, rest, i));
   }
   counted_loop(b_, end, extent, 1, [&](Value* index) {
-    add_to_lane(fold, rest, b_.CreateSub(index, end), element(index));
+    add(rest, b_.CreateSub(index, end), index);
   });
   end_lanes(fold, rest, blocks);
 }

@@ -207,6 +207,19 @@ KernelCodegen::Partial KernelCodegen::element_of(const Region& region, bool is_v
   return element;
 }
 
+// `sum` with the element at the current indices.
+KernelCodegen::Partial KernelCodegen::fold_element(const Region& region, const Partial& sum,
+                                                   bool is_vector, Value* t, int width) {
+  if (region.op != ReduceOp::Dot)
+    return fold(region, sum, element_of(region, is_vector, t), width);
+  const Instruction& product = analysis_.definition(region.result);
+  RELAY_CHECK(product.code == loops::Code::Primitive && product.prim == Prim::Mul,
+              "the element of a dot is a product");
+  Value* const a = operand(product.args[0], is_vector);
+  Value* const b = operand(product.args[1], is_vector);
+  return {b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, sum.value}), nullptr};
+}
+
 KernelCodegen::LaneValue KernelCodegen::emit_reduce(const Instruction& instruction) {
   const Region& region = kernel_.regions[instruction.region];
   if (const auto count = analysis_.unrolled_count(instruction.region); count && !is_exact_) {
@@ -242,10 +255,9 @@ KernelCodegen::Partial KernelCodegen::reduce_unrolled(const Region& region, std:
     }
     for (std::size_t level = 0; level < region.axes.size(); ++level)
       emit_level(region, static_cast<int>(level));
-    const Partial element = element_of(region, is_vector, int64(t));
     const auto slot = static_cast<std::size_t>(t % kReductionLanes);
     if (slot == parts.size()) parts.push_back(identity(region, width));
-    parts[slot] = fold(region, parts[slot], element, width);
+    parts[slot] = fold_element(region, parts[slot], is_vector, int64(t), width);
   }
   // Partial results that no element went to are the identity, which changes nothing.
   return combine(region, std::move(parts), width);
@@ -271,7 +283,7 @@ KernelCodegen::Partial KernelCodegen::reduce_in_registers(const Region& region, 
   const auto add = [&](Value* t, const Partial& sum) {
     axis_index_[axis] = t;
     emit_level(region, 0);
-    return fold(region, sum, element_of(region, is_vector, t), width);
+    return fold_element(region, sum, is_vector, t, width);
   };
   Part busy;
   const auto block = [&](Value* from, Value* to) {
@@ -329,8 +341,7 @@ KernelCodegen::Partial KernelCodegen::reduce_in_memory(const Region& region, boo
     reduction_nest(region, 0, region.axes.size(), [&] {
       Value* const t = b_.CreateLoad(b_.getInt64Ty(), count);
       Value* const slot = b_.CreateAnd(t, int64(kReductionLanes - 1));
-      const Partial element = element_of(region, is_vector, t);
-      store_to(array, slot, fold(region, load_from(array, slot), element, width));
+      store_to(array, slot, fold_element(region, load_from(array, slot), is_vector, t, width));
       Value* const next = b_.CreateAdd(t, int64(1));
       b_.CreateStore(next, count);
       if (!has_blocks(region)) return;
@@ -447,7 +458,7 @@ KernelCodegen::Partial KernelCodegen::across_round(const Region& region, Value* 
   axis_index_[region.axes[0]] = first;
   emit_level(region, 0);
   Value* const t = b_.CreateAdd(splat(first), lane_numbers(kReductionLanes));
-  return fold(region, sum, element_of(region, true, t), kReductionLanes);
+  return fold_element(region, sum, true, t, kReductionLanes);
 }
 
 // Those before `end` of them.
@@ -482,7 +493,7 @@ KernelCodegen::Partial KernelCodegen::across_in_scalars(const Region& region, Va
     axis_index_[region.axes[0]] = t;
     emit_level(region, 0);
     Value* const slot = b_.CreateSub(t, first);
-    store_to(rest, slot, fold(region, load_from(rest, slot), element_of(region, false, t), 1));
+    store_to(rest, slot, fold_element(region, load_from(rest, slot), false, t, 1));
   });
   lanes_ = vector;
   Partial sum = old;
@@ -517,7 +528,7 @@ KernelCodegen::Partial KernelCodegen::across_axes(const Region& region) {
         axis_index_[axis] = b_.CreateSub(first, row);
         emit_level(region, static_cast<int>(outer));
         const Partial old = load_cell(cell, start);
-        const Partial sum = fold(region, old, element_of(region, true, t), kReductionLanes);
+        const Partial sum = fold_element(region, old, true, t, kReductionLanes);
         Partial kept;
         kept.value = b_.CreateSelect(lanes_.mask, sum.value, old.value);
         if (sum.index != nullptr) kept.index = b_.CreateSelect(lanes_.mask, sum.index, old.index);

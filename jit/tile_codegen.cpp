@@ -166,8 +166,7 @@ void KernelCodegen::tile_lane(const Tiled& tiled, Value* begin, Value* end, Valu
       axis_index_[axis] = t;
       emit_level(tiled.region, 0);
       const Partial old = load_cell(tiled.cells[i], tiled.start);
-      const Partial element = element_of(tiled.region, tiled.is_vector, t);
-      store_cell(tiled.cells[i], fold(tiled.region, old, element, tiled.width));
+      store_cell(tiled.cells[i], fold_element(tiled.region, old, tiled.is_vector, t, tiled.width));
     }
   };
   // A stop is asked for between blocks, where there are some.

@@ -299,14 +299,21 @@ Expr make_comprehension(std::vector<IndexBinder> binders, Expr body, Span span, 
   return make<Comprehension>(std::move(binders), std::move(body), span, std::move(type));
 }
 
+Type type_of_reduction(ReduceOp op, const Type& body) {
+  if (op == ReduceOp::ArgMax || op == ReduceOp::ArgMin) return scalar_type(DType::Int64);
+  if (op != ReduceOp::Dot) return body;
+  const auto* pair = as<TupleType>(body);
+  RELAY_CHECK(pair && pair->fields.size() == 2, "a dot takes pairs");
+  return pair->fields[0];
+}
+
 Expr make_reduction(ReduceOp op, std::vector<IndexBinder> binders, Expr body, Span span,
                     Type type) {
   RELAY_CHECK(body, "a reduction needs a body");
   RELAY_CHECK(op != ReduceOp::Set, "a reduction cannot set");
   check_binders(binders);
   if (!type && body->type) {
-    const bool gives_index = op == ReduceOp::ArgMax || op == ReduceOp::ArgMin;
-    type = gives_index ? scalar_type(DType::Int64) : body->type;
+    type = type_of_reduction(op, body->type);
   }
   return make<Reduction>(op, std::move(binders), std::move(body), span, std::move(type));
 }

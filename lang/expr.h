@@ -270,7 +270,8 @@ struct Comprehension final : ExprNode {
   std::vector<IndexBinder> binders;
   Expr body;
 };
-// sum k, l { body }: folds over all index values, row-major, with the reduction tree of loops/.
+// sum k, l { body }: folds over all index values, row-major, with the reduction tree of loops/. The
+// body is a scalar; of Dot, a pair of scalars.
 struct Reduction final : ExprNode {
   static constexpr ExprKind kKind = ExprKind::Reduction;
   Reduction(ReduceOp op, std::vector<IndexBinder> binders, Expr body, Span span, Type type)
@@ -381,6 +382,8 @@ Expr make_operator(const OpDef* op, Span span = {}, Type type = nullptr);
 Expr make_constructor_ref(const Constructor* constructor, Span span = {}, Type type = nullptr);
 Expr make_comprehension(std::vector<IndexBinder> binders, Expr body, Span span = {},
                         Type type = nullptr);
+// Of a body of that type.
+Type type_of_reduction(ReduceOp op, const Type& body);
 Expr make_reduction(ReduceOp op, std::vector<IndexBinder> binders, Expr body, Span span = {},
                     Type type = nullptr);
 Expr make_index(Expr tensor, std::vector<Expr> indices, bool in_bounds, Span span = {},

@@ -81,7 +81,7 @@ void reserve_words(UniqueNames& names) {
   for (const char* word :
        {"let",      "fn",  "def",      "if",        "else",   "type",         "match",  "extern",
         "free_var", "ref", "ref_read", "ref_write", "for",    "sum",          "prod",   "max",
-        "min",      "all", "any",      "argmax",    "argmin", "with",         "import", "scatter",
+        "min",      "all", "any",      "argmax",    "argmin", "dot",          "with",   "import", "scatter",
         "prim",     "dim", "True",     "False",     "meta",   "stop_gradient"}) {
     names.reserve(word);
   }

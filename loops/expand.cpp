@@ -532,8 +532,20 @@ class Expander {
 
   Value reduction(const lang::Reduction& node) {
     const std::vector<IndexVarId> vars = open(node.binders, node.op);
+    if (node.op == lang::ReduceOp::Dot) return dot(node, vars);
     const NodeId body = inside(vars, [&] { return scalar(node.body); });
     return Value::scalar(make_.reduce(node.op, vars, body));
+  }
+
+  // What is narrower than float32 is multiplied and added in it.
+  Value dot(const lang::Reduction& node, const std::vector<IndexVarId>& vars) {
+    const Value pair = inside(vars, [&] { return evaluate(node.body); });
+    RELAY_CHECK(pair.kind == Value::Kind::Tuple && pair.fields->size() == 2, "a dot takes pairs");
+    std::array<NodeId, 2> factors = {(*pair.fields)[0].id, (*pair.fields)[1].id};
+    const DType dtype = make_.node(factors[0]).dtype;
+    const DType sum = lang::size_of(dtype) < 4 ? DType::Float32 : dtype;
+    for (NodeId& factor : factors) factor = make_.cast(factor, sum);
+    return Value::scalar(make_.cast(make_.reduce(node.op, vars, factors), dtype));
   }
 
   Value scatter(const lang::ScatterReduce& node) {

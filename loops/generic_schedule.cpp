@@ -45,7 +45,8 @@ Kind kind_of_launch(const Launch& launch) {
   const auto& regions = launch.kernel.regions;
   if (regions.size() == 1) return Kind::Elementwise;
   const bool multiplies = std::any_of(regions.begin() + 1, regions.end(), [](const Region& region) {
-    return region.op == ReduceOp::Sum && gives_product(region, region.result);
+    return region.op == ReduceOp::Dot ||
+           (region.op == ReduceOp::Sum && gives_product(region, region.result));
   });
   return multiplies ? Kind::Products : Kind::Reduction;
 }

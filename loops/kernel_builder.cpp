@@ -693,17 +693,28 @@ KernelBuilder::Operand KernelBuilder::reduce_nothing(const Node& node) {
   return operand_of(constant(node.dtype, identity_bits(node.op, node.dtype)));
 }
 
+// What is folded.
+KernelBuilder::Operand KernelBuilder::element_of(const Node& node, std::int32_t instance) {
+  const auto operands = stages_.args(node);
+  const Operand element = evaluate(operands[0], instance);
+  if (node.op != ReduceOp::Dot) return element;
+  const ValueId factor = value_of(element);
+  const ValueId other = value_of(evaluate(operands[1], instance));
+  return operand_of(emit_primitive(Prim::Mul, node.dtype, {factor, other}));
+}
+
 // One element, folded into the identity.
 KernelBuilder::Operand KernelBuilder::reduce_one(const Node& node, std::int32_t instance) {
   for (IndexVarId var : stages_.vars(node)) vars_[static_cast<std::size_t>(var)] = {};
-  const Operand element = evaluate(stages_.args(node)[0], instance);
+  const Operand element = element_of(node, instance);
   if (is_arg(node.op)) {
     Operand zero;
     zero.is_index = true;
     return zero;
   }
   // 0 + x is not x for -0.
-  if (node.op != ReduceOp::Sum || !lang::is_float(node.dtype)) return element;
+  const bool adds = node.op == ReduceOp::Sum || node.op == ReduceOp::Dot;
+  if (!adds || !lang::is_float(node.dtype)) return element;
   return operand_of(
       emit_primitive(Prim::Add, node.dtype, {constant(node.dtype, 0), value_of(element)}));
 }
@@ -727,9 +738,8 @@ KernelBuilder::Operand KernelBuilder::reduce(const Node& node, std::int32_t inst
     vars_[static_cast<std::size_t>(var)] =
         extent == 1 ? IndexExpr{} : new_axis(extent, number, name);
   }
-  const NodeId body = stages_.args(node)[0];
   DType dtype = node.dtype;
-  ValueId result = value_of(evaluate(body, instance));
+  ValueId result = value_of(element_of(node, instance));
   // Sums and products of narrow floats accumulate in float32.
   const bool widens =
       is_narrow_float(dtype) && (node.op == ReduceOp::Sum || node.op == ReduceOp::Prod);

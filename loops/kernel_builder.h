@@ -166,6 +166,7 @@ class KernelBuilder {
   void check_indices(const Node& node, const std::vector<IndexExpr>& indices);
   void guard_indices(const Node& node, const std::vector<IndexExpr>& indices, bool is_stored);
   Operand reduce(const Node& node, std::int32_t instance);
+  Operand element_of(const Node& node, std::int32_t instance);
   Operand reduce_one(const Node& node, std::int32_t instance);
   Operand reduce_nothing(const Node& node);
 

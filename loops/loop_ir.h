@@ -89,7 +89,8 @@ struct Instruction {
 struct Region {
   std::vector<Instruction> code;
   ValueId result = -1;
-  // Reduction only:
+  // Reduction only. Of Dot the result is a product, whose operands are multiplied and added to a
+  // partial result with one rounding.
   ReduceOp op = ReduceOp::Sum;
   std::vector<std::int32_t> axes;
 };

@@ -50,7 +50,7 @@ class Outliner {
       arg = now;
     }
     if (is_same) return id;
-    return at.kind == NodeKind::Reduce ? make_.reduce(at.op, reduced, args[0])
+    return at.kind == NodeKind::Reduce ? make_.reduce(at.op, reduced, args)
                                        : make_.primitive(at.prim, args, at.dtype);
   }
 
@@ -110,8 +110,8 @@ class Outliner {
   // Such a sum may be a library's.
   bool is_large_sum(NodeId id, const Vars& vars, const Scope& scope) {
     const Node& sum = node(id);
-    if (vars.empty() || sum.kind != NodeKind::Reduce || sum.op != ReduceOp::Sum ||
-        !lang::is_float(sum.dtype))
+    if (vars.empty() || sum.kind != NodeKind::Reduce || !lang::is_float(sum.dtype) ||
+        (sum.op != ReduceOp::Sum && sum.op != ReduceOp::Dot))
       return false;
     const auto reduced = stages_.vars(sum);
     const Vars over(reduced.begin(), reduced.end());
@@ -120,6 +120,7 @@ class Outliner {
     if (elements * products < kLarge) return false;
     // What a reduction reads is stored in any case.
     if (scope.in_reduce && (products < kManyProducts || elements > kMostElements)) return false;
+    if (sum.op == ReduceOp::Dot) return true;
     const NodeId element = stages_.args(sum)[0];
     return !terms_of(stages_, scaled(stages_, free_, element, over).rest).empty();
   }

@@ -121,7 +121,7 @@ class Classifier {
   Pattern fold_pattern(const Node& fold) const {
     const auto vars = stages_.vars(fold);
     std::set<NodeId> reads;
-    collect_reads(stages_.args(fold)[0], reads);
+    for (const NodeId operand : stages_.args(fold)) collect_reads(operand, reads);
     int folded_reads = 0;
     for (const NodeId id : reads) {
       bool is_folded = false;

@@ -214,10 +214,13 @@ std::vector<Recognised> recognise(const Stages& stages, TensorId tensor) {
   if (def.kind == TensorKind::Scatter) return recognise_scatter(stages, tensor);
   if (def.kind != TensorKind::Map) return {};
   const Node& sum = stages.nodes[static_cast<std::size_t>(def.body)];
-  if (sum.kind != NodeKind::Reduce || sum.op != ReduceOp::Sum) return {};
+  if (sum.kind != NodeKind::Reduce || (sum.op != ReduceOp::Sum && sum.op != ReduceOp::Dot))
+    return {};
   for (const IndexVarId var : stages.vars(sum)) {
     if (stages.var_extents[static_cast<std::size_t>(var)] == 0) return {};
   }
+  // The factors of a dot are its own operands.
+  if (sum.op == ReduceOp::Dot) return Recogniser(stages, def, sum, {def.body, {}}).run();
   std::vector<Term> terms = terms_of(stages, stages.args(sum)[0]);
   if (terms.size() != 1 || terms[0].is_subtracted) return {};
   if (!is_product(stages.nodes[static_cast<std::size_t>(terms[0].product)])) return {};

@@ -51,6 +51,7 @@ std::uint64_t one_bits(DType dtype) {
 Prim prim_of(ReduceOp op) {
   switch (op) {
     case ReduceOp::Sum:
+    case ReduceOp::Dot:
       return Prim::Add;
     case ReduceOp::Prod:
       return Prim::Mul;
@@ -74,6 +75,7 @@ Prim prim_of(ReduceOp op) {
 std::uint64_t identity_bits(ReduceOp op, DType dtype) {
   switch (op) {
     case ReduceOp::Sum:
+    case ReduceOp::Dot:
     case ReduceOp::Any:
       return 0;
     case ReduceOp::Prod:

@@ -299,13 +299,13 @@ NodeId NodeFactory::read_at(TensorId tensor, std::span<const IndexVarId> vars, l
   return read(tensor, indices, false, span);
 }
 
-NodeId NodeFactory::reduce(ReduceOp op, std::span<const IndexVarId> vars, NodeId body) {
+NodeId NodeFactory::reduce(ReduceOp op, std::span<const IndexVarId> vars,
+                           std::span<const NodeId> operands) {
   Node made;
   made.kind = NodeKind::Reduce;
-  made.dtype = is_arg(op) ? DType::Int64 : node(body).dtype;
+  made.dtype = is_arg(op) ? DType::Int64 : node(operands[0]).dtype;
   made.op = op;
-  const std::array<NodeId, 1> args = {body};
-  return intern(made, args, vars);
+  return intern(made, operands, vars);
 }
 
 }  // namespace relay::loops

@@ -30,7 +30,7 @@ enum class NodeKind : std::uint8_t {
   Constant,
   Primitive,
   Read,  // tensor[indices], which are int64; args has `guard` behind them, a bool, if there is one
-  Reduce,  // folds args[0] over `vars`
+  Reduce,  // folds args[0] over `vars`; Dot the products of args[0] and args[1]
 };
 
 // Equal nodes are one node.
@@ -131,7 +131,11 @@ class NodeFactory {
               const lang::OpDef* reader = nullptr, NodeId guard = -1);
   // The element at these variables, which is there.
   NodeId read_at(TensorId tensor, std::span<const IndexVarId> vars, lang::Span span);
-  NodeId reduce(ReduceOp op, std::span<const IndexVarId> vars, NodeId body);
+  // `operands`: the element; of Dot, its two factors.
+  NodeId reduce(ReduceOp op, std::span<const IndexVarId> vars, std::span<const NodeId> operands);
+  NodeId reduce(ReduceOp op, std::span<const IndexVarId> vars, NodeId element) {
+    return reduce(op, vars, std::span(&element, 1));
+  }
 
   const Node& node(NodeId id) const { return stages_.nodes[static_cast<std::size_t>(id)]; }
 

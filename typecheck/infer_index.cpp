@@ -213,6 +213,7 @@ Type Inference::infer_reduction(const Reduction& node) {
   (void)enter_binders(node.binders);
   Type body = infer(node.body);
   leave_binders(node.binders);
+  if (node.op == ReduceOp::Dot) return infer_dot(node, body);
   bool is_logical = node.op == ReduceOp::All || node.op == ReduceOp::Any;
   DTypeTerm dtype = is_logical ? DTypeTerm(DType::Bool) : solver_.fresh_dtype();
   if (!is_logical) solver_.require(dtype, PrimOperands::kNumeric);
@@ -233,6 +234,41 @@ Type Inference::infer_reduction(const Reduction& node) {
   }
   if (solver_.has_woken()) relations_.drain();
   if (node.op == ReduceOp::ArgMax || node.op == ReduceOp::ArgMin) return scalar_type(DType::Int64);
+  return element;
+}
+
+// A pair of floats of one dtype, which is what comes out.
+Type Inference::infer_dot(const Reduction& node, const Type& body) {
+  const DTypeTerm dtype = solver_.fresh_dtype();
+  solver_.require(dtype, PrimOperands::kFloat);
+  Type element = tensor_type(Shape(), dtype);
+  const Expr tail(tail_of(node.body));
+  try {
+    solver_.unify(body, tuple_type({element, element}));
+  } catch (Failure& failure) {
+    Diagnostic diagnostic(failure.diagnostics.front().kind,
+                          fmt::format("the body of `dot` must be a pair of scalar floats of one "
+                                      "dtype, found `{}`",
+                                      solver_.show(body)),
+                          tail->span);
+    diagnostic.label(tail->span, describe_type(body, solver_));
+    const Type found = solver_.resolve(body);
+    const auto* pair = as<TupleType>(found);
+    const auto* product = as<Call>(tail);
+    const auto* op = product ? as<Operator>(product->callee) : nullptr;
+    if (op && op->op->name == "multiply" && product->args.size() == 2) {
+      diagnostic.note(fmt::format("help: `({}, {})`: both factors, whose product is added with one "
+                                  "rounding",
+                                  quote(product->args[0]->span, "…"),
+                                  quote(product->args[1]->span, "…")));
+    } else if (pair && pair->fields.size() == 2) {
+      diagnostic.note("help: products of integers are exact: `sum` adds those");
+    } else {
+      diagnostic.note("help: `sum` adds numbers; `dot` adds the products of pairs `(x, y)`");
+    }
+    throw Failure(std::move(diagnostic));
+  }
+  if (solver_.has_woken()) relations_.drain();
   return element;
 }
 

@@ -319,6 +319,7 @@ class Inference {
   void link_bare_use(BinderInfo& binder, BareUse use);
   lang::Type infer_comprehension(const lang::Comprehension& node);
   lang::Type infer_reduction(const lang::Reduction& node);
+  lang::Type infer_dot(const lang::Reduction& node, const lang::Type& body);
   lang::Type infer_scatter(const lang::ScatterReduce& node);
   lang::Type infer_element_set(const lang::ScatterReduce& node);
   lang::Type infer_index(const lang::Expr& expr);

@@ -193,8 +193,7 @@ void Verifier::node(const Expr& expr) {
       enter(expr, reduction.binders);
       check(reduction.body);
       leave(reduction.binders);
-      bool is_position = reduction.op == ReduceOp::ArgMax || reduction.op == ReduceOp::ArgMin;
-      return same(expr, expr->type, is_position ? scalar_type(DType::Int64) : reduction.body->type,
+      return same(expr, expr->type, type_of_reduction(reduction.op, reduction.body->type),
                   "a reduction");
     }
     case ExprKind::Index:

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lang/dot.h"
 #include "models/exporter/choose.h"
 #include "models/exporter/exporter.h"
 #include "models/exporter/reduce.h"
@@ -93,6 +94,10 @@ Value Exporter::comprehension(const lang::Comprehension& code, const lang::Type&
 }
 
 Value Exporter::reduction(const lang::Reduction& code, const lang::Type& type, ScopeRef outer) {
+  if (code.op == lang::ReduceOp::Dot) {
+    const Expr sum = lang::dots_as_sums(Expr(&code));
+    return reduction(lang::cast<lang::Reduction>(sum), type, outer);
+  }
   const std::size_t depth = lanes_.size();
   Scope* const inner = open_indices(code.binders, outer);
   const std::size_t all = lanes_.size();

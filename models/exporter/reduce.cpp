@@ -51,6 +51,7 @@ std::string_view node_of(ReduceOp op) {
       return "ArgMax";
     case ReduceOp::ArgMin:
       return "ArgMin";
+    case ReduceOp::Dot:  // a sum by now (Exporter::reduction)
     case ReduceOp::Set:
       break;
   }

@@ -65,7 +65,8 @@ class MacCount {
         const auto& reduction = lang::cast<lang::Reduction>(expr);
         const auto points = points_of(reduction.binders);
         if (!points) return give_up();
-        if (reduction.op == lang::ReduceOp::Sum && is_product(reduction.body))
+        if (reduction.op == lang::ReduceOp::Dot ||
+            (reduction.op == lang::ReduceOp::Sum && is_product(reduction.body)))
           total_ += times * *points;
         return add_inside(expr, times, reduction.binders);
       }

@@ -163,7 +163,7 @@ void add_words(const Place& place, std::vector<Name>& names) {
   }
   for (const Word& word : kValueWords) add(word);
   for (const std::string_view fold :
-       {"sum", "prod", "max", "min", "all", "any", "argmax", "argmin"})
+       {"sum", "prod", "max", "min", "all", "any", "argmax", "argmin", "dot"})
     names.push_back({std::string(fold), Group::Word, fmt::format("{} k {{ e }}", fold)});
   if (place.in_block) add({"let", "let x = e"});
   if (place.kind != PlaceKind::Item) return;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -202,6 +203,18 @@ const std::vector<Scheduled>& programs() {
        {"k"},
        1,
        {"a", "b", "w"}},
+      {"(a, b) { for i, j { dot k { (a[i, k], b[k, j]) } } }",
+       {kLeft, kRight},
+       {"i", "j"},
+       {"k"},
+       1,
+       {"a", "b"}},
+      {"(a, b, c) { for i, j { let r = dot k { let d = a[i, k] - b[k, j]; (d, d) }; r * c[j] } }",
+       {kLeft, kRight, kRow},
+       {"i", "j"},
+       {"k"},
+       1,
+       {"a", "b", "c"}},
   };
   return all;
 }
@@ -291,7 +304,8 @@ Case random_case(std::uint64_t seed, const std::string& wanted = "") {
   Random random(seed);
   const Scheduled& program = programs()[random.below(programs().size())];
   constexpr const char* kTypes[] = {"float32", "float64", "int32", "float16"};
-  const std::string drawn = kTypes[random.below(4)];
+  std::string drawn = kTypes[random.below(4)];
+  if (drawn == "int32" && std::string_view(program.function).find("dot") != std::string_view::npos) drawn = "float32";
   const std::string dtype = wanted.empty() ? drawn : wanted;
   const bool is_float = dtype[0] == 'f';
   constexpr int kExtents[] = {9, 16, 5, 1, 33, 24, 7, 50};

@@ -6,7 +6,7 @@ endif
 syntax keyword relayKeyword let fn def if else type match extern free_var ref ref_read ref_write
 syntax keyword relayKeyword for import with as schedule
 " `sum k < n { … }` is index notation, `sum(x)` a call.
-syntax match relayKeyword "\<\(sum\|prod\|max\|min\|argmax\|argmin\|any\|all\|scatter\)\>\ze \+\h"
+syntax match relayKeyword "\<\(sum\|prod\|max\|min\|argmax\|argmin\|dot\|any\|all\|scatter\)\>\ze \+\h"
 syntax match relayType "\<\(Tensor\|bool\|bfloat16\|u\=int\d\+\|float\d\+\)\>"
 syntax keyword relayConstant True False inf nan pi
 syntax match relayNumber "\<\d\+\(\.\d\+\)\=\([eE][+-]\=\d\+\)\=\(bf16\|[fiu]\d*\)\=\>"

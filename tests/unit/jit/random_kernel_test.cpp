@@ -186,6 +186,8 @@ class RandomKernel {
     ReduceOp op = pick(kOps);
     if (dtype == DType::Bool) op = one_in(2) ? ReduceOp::All : ReduceOp::Any;
     if (dtype == DType::Int64 && one_in(2)) op = one_in(2) ? ReduceOp::ArgMax : ReduceOp::ArgMin;
+    const bool is_dot = (dtype == DType::Float32 || dtype == DType::Float64) && one_in(4);
+    if (is_dot) op = ReduceOp::Dot;
     const bool is_arg = op == ReduceOp::ArgMax || op == ReduceOp::ArgMin;
     const std::size_t before = axes_.size();
     std::vector<std::int32_t> axes;
@@ -198,7 +200,10 @@ class RandomKernel {
     axes_.insert(axes_.end(), axes.begin(), axes.end());
     nesting_ += is_long ? 2 : 1;
     k_.open_reduce(op, axes);
-    const ValueId result = k_.close_reduce(expression(is_arg ? DType::Float32 : dtype, depth - 1));
+    const auto element = [&] { return expression(is_arg ? DType::Float32 : dtype, depth - 1); };
+    const ValueId first = element();
+    const ValueId result =
+        k_.close_reduce(is_dot ? k_.prim(Prim::Mul, {first, element()}) : first);
     nesting_ -= is_long ? 2 : 1;
     axes_.resize(before);
     return result;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -437,6 +438,14 @@ std::uint64_t Reference::evaluate(const Instruction& instruction) {
   return 0;
 }
 
+// Of the product that is the element of a dot.
+std::vector<loops::ValueId> Reference::factors_of(const Region& region) const {
+  for (const Instruction& instruction : region.code) {
+    if (instruction.id == region.result && instruction.prim == Prim::Mul) return instruction.args;
+  }
+  throw std::logic_error("the element of a dot is a product");
+}
+
 std::uint64_t Reference::reduce(const Region& region) {
   const DType dtype = type_of(region.result);
   std::int64_t count = 1;
@@ -484,10 +493,18 @@ std::uint64_t Reference::reduce(const Region& region) {
       const std::uint64_t args[] = {into, value};
       into = apply(prim, dtype, dtype, args, by_zero);
     };
+    const auto fold_element = [&](std::uint64_t& into, std::int64_t t) {
+      const std::uint64_t value = element(t);
+      if (region.op != ReduceOp::Dot) return fold(into, value);
+      const std::vector<loops::ValueId> factors = factors_of(region);
+      const auto factor = [&](std::size_t i) { return decode<T>(dtype, values_[factors[i]]); };
+      if constexpr (std::is_floating_point_v<T>)
+        into = encode(dtype, std::fma(factor(0), factor(1), decode<T>(dtype, into)));
+    };
     const auto lanes_of = [&](std::int64_t begin, std::int64_t end) {
       std::vector<std::uint64_t> partial(loops::kReductionLanes, encode(dtype, identity));
       for (std::int64_t t = begin; t < end; ++t)
-        fold(partial[t % loops::kReductionLanes], element(t));
+        fold_element(partial[t % loops::kReductionLanes], t);
       for (std::size_t width = partial.size() / 2; width > 0; width /= 2) {
         for (std::size_t j = 0; j < width; ++j) fold(partial[j], partial[j + width]);
       }

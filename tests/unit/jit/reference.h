@@ -23,6 +23,7 @@ class Reference {
   std::uint64_t run_region(const loops::Region& region);
   std::uint64_t evaluate(const loops::Instruction& instruction);
   std::uint64_t reduce(const loops::Region& region);
+  std::vector<loops::ValueId> factors_of(const loops::Region& region) const;
   void store(std::uint64_t value);
   std::int64_t value_of(const loops::Size& size) const;
   std::int64_t address_of(const loops::Address& address) const;

@@ -179,6 +179,7 @@ double fold(ReduceOp op, double a, double b) {
       return a != 0 && b != 0;
     case ReduceOp::Any:
       return a != 0 || b != 0;
+    case ReduceOp::Dot:  // of no operator
     case ReduceOp::Set:
       return b;
   }
