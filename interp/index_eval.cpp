@@ -113,8 +113,8 @@ class ScalarFold {
 
   std::uint64_t fused(std::uint64_t a, std::uint64_t b, std::uint64_t sum) const {
     if (dtype_ == DType::Float64) {
-      return std::bit_cast<std::uint64_t>(std::fma(
-          std::bit_cast<double>(a), std::bit_cast<double>(b), std::bit_cast<double>(sum)));
+      return std::bit_cast<std::uint64_t>(
+          std::fma(std::bit_cast<double>(a), std::bit_cast<double>(b), std::bit_cast<double>(sum)));
     }
     const auto value = [](std::uint64_t bits) {
       return std::bit_cast<float>(static_cast<std::uint32_t>(bits));

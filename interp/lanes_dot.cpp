@@ -74,18 +74,18 @@ struct Dot {
   }
 };
 
-#define RELAY_DOT_LEVEL(Name, attributes)                                                         \
-  template <class T>                                                                              \
-  struct Name {                                                                                   \
-    attributes static void across(void* partials, void* waiting, const void* a,                   \
-                                  std::int64_t stride_a, const void* b, std::int64_t stride_b,    \
-                                  std::int64_t t, std::int64_t n) {                               \
-      Dot<T>::across(partials, waiting, a, stride_a, b, stride_b, t, n);                          \
-    }                                                                                             \
-    attributes static void each_lane(void* partials, const void* a, std::int64_t stride_a,        \
-                                     const void* b, std::int64_t stride_b, std::int64_t n) {      \
-      Dot<T>::each_lane(partials, a, stride_a, b, stride_b, n);                                   \
-    }                                                                                             \
+#define RELAY_DOT_LEVEL(Name, attributes)                                                      \
+  template <class T>                                                                           \
+  struct Name {                                                                                \
+    attributes static void across(void* partials, void* waiting, const void* a,                \
+                                  std::int64_t stride_a, const void* b, std::int64_t stride_b, \
+                                  std::int64_t t, std::int64_t n) {                            \
+      Dot<T>::across(partials, waiting, a, stride_a, b, stride_b, t, n);                       \
+    }                                                                                          \
+    attributes static void each_lane(void* partials, const void* a, std::int64_t stride_a,     \
+                                     const void* b, std::int64_t stride_b, std::int64_t n) {   \
+      Dot<T>::each_lane(partials, a, stride_a, b, stride_b, n);                                \
+    }                                                                                          \
   };
 
 RELAY_DOT_LEVEL(BaseDot, RELAY_TARGET_BASE)

@@ -100,7 +100,7 @@ struct FoldPlan {
   FoldFunction fold_across = nullptr;
   LaneFunction multiply_add = nullptr;  // the element is a product of `factors`, folded in one go
   FoldProductFunction product_across = nullptr;  // the same for a nest's own lanes
-  DotFunctions dot;  // the same, of a dot
+  DotFunctions dot;                              // the same, of a dot
   std::array<ValueId, 2> factors = {0, 0};
   ArgFunctions arg{};
 };

@@ -186,9 +186,8 @@ void FunctionCodegen::fold_rows(const Step& step, const LaneFold& fold, Value* e
   };
   const auto rows = [&](Value* begin, Value* end) {
     counted_loop(b_, begin, end, kReductionLanes, [&](Value* first) {
-      counted_loop(b_, int64(0), int64(kReductionLanes), 1, [&](Value* lane) {
-        add(fold.lanes, lane, b_.CreateNSWAdd(first, lane));
-      });
+      counted_loop(b_, int64(0), int64(kReductionLanes), 1,
+                   [&](Value* lane) { add(fold.lanes, lane, b_.CreateNSWAdd(first, lane)); });
     });
   };
   clear_lanes(fold);
@@ -208,9 +207,8 @@ void FunctionCodegen::fold_rows(const Step& step, const LaneFold& fold, Value* e
     Value* const lane = b_.CreateLoad(fold.type, b_.CreateConstGEP1_64(fold.type, fold.lanes, i));
     b_.CreateStore(lane, b_.CreateConstGEP1_64(fold.type, rest, i));
   }
-  counted_loop(b_, end, extent, 1, [&](Value* index) {
-    add(rest, b_.CreateSub(index, end), index);
-  });
+  counted_loop(b_, end, extent, 1,
+               [&](Value* index) { add(rest, b_.CreateSub(index, end), index); });
   end_lanes(fold, rest, blocks);
 }
 

@@ -210,8 +210,7 @@ KernelCodegen::Partial KernelCodegen::element_of(const Region& region, bool is_v
 // `sum` with the element at the current indices.
 KernelCodegen::Partial KernelCodegen::fold_element(const Region& region, const Partial& sum,
                                                    bool is_vector, Value* t, int width) {
-  if (region.op != ReduceOp::Dot)
-    return fold(region, sum, element_of(region, is_vector, t), width);
+  if (region.op != ReduceOp::Dot) return fold(region, sum, element_of(region, is_vector, t), width);
   const Instruction& product = analysis_.definition(region.result);
   RELAY_CHECK(product.code == loops::Code::Primitive && product.prim == Prim::Mul,
               "the element of a dot is a product");

@@ -6,7 +6,7 @@
 namespace relay::lang {
 namespace {
 
-// The product of both fields of `pair`.
+// The product of both fields of `pair`; normalised (ANF) where that is.
 Expr product_of(const Expr& pair) {
   if (const auto* let = as<Let>(pair))
     return make_let(let->variable, let->value, product_of(let->body), pair->span);
@@ -16,7 +16,10 @@ Expr product_of(const Expr& pair) {
   if (const auto* tuple = as<Tuple>(pair))
     return build::op("multiply", {tuple->fields[0], tuple->fields[1]});
   return build::let("pair", pair, [](const Expr& both) {
-    return build::op("multiply", {build::project(both, 0), build::project(both, 1)});
+    return build::let("x", build::project(both, 0), [&](const Expr& x) {
+      return build::let("y", build::project(both, 1),
+                        [&](const Expr& y) { return build::op("multiply", {x, y}); });
+    });
   });
 }
 

@@ -79,10 +79,10 @@ std::string braces(const std::string& body, std::size_t used) {
 
 void reserve_words(UniqueNames& names) {
   for (const char* word :
-       {"let",      "fn",  "def",      "if",        "else",   "type",         "match",  "extern",
-        "free_var", "ref", "ref_read", "ref_write", "for",    "sum",          "prod",   "max",
-        "min",      "all", "any",      "argmax",    "argmin", "dot",          "with",   "import", "scatter",
-        "prim",     "dim", "True",     "False",     "meta",   "stop_gradient"}) {
+       {"let",      "fn",   "def",      "if",        "else",   "type", "match",        "extern",
+        "free_var", "ref",  "ref_read", "ref_write", "for",    "sum",  "prod",         "max",
+        "min",      "all",  "any",      "argmax",    "argmin", "dot",  "with",         "import",
+        "scatter",  "prim", "dim",      "True",      "False",  "meta", "stop_gradient"}) {
     names.reserve(word);
   }
   for (const std::string& form : derivative_names()) names.reserve(form);

@@ -113,8 +113,8 @@ class LowerableParts::Bodies {
       }
       case ExprKind::Reduction: {
         const auto& reduction = cast<Reduction>(expr);
-        return enter(reduction.binders) && (reduction.op == ReduceOp::Dot ? is_part(reduction.body)
-                                                                          : is_body(reduction.body));
+        return enter(reduction.binders) &&
+               (reduction.op == ReduceOp::Dot ? is_part(reduction.body) : is_body(reduction.body));
       }
       case ExprKind::Comprehension: {
         // Only elements that are read are computed: what fails in the others would not be seen.

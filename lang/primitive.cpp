@@ -20,8 +20,8 @@ constexpr PrimInfo kPrimitives[] = {
 #undef RELAY_PRIMITIVE
 };
 
-constexpr std::array<std::string_view, 10> kReduceOps = {
-    "sum", "prod", "max", "min", "all", "any", "argmax", "argmin", "dot", "set"};
+constexpr std::array<std::string_view, 10> kReduceOps = {"sum", "prod",   "max",    "min", "all",
+                                                         "any", "argmax", "argmin", "dot", "set"};
 
 }  // namespace
 

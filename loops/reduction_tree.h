@@ -24,8 +24,8 @@ static_assert(kReductionBlock % kReductionLanes == 0);
 // Does the order matter so much that there are blocks? The other reductions are exact.
 constexpr bool has_blocks(lang::ReduceOp op, lang::DType dtype) {
   const bool is_float = dtype >= lang::DType::Float16;
-  return is_float && (op == lang::ReduceOp::Sum || op == lang::ReduceOp::Prod ||
-                      op == lang::ReduceOp::Dot);
+  return is_float &&
+         (op == lang::ReduceOp::Sum || op == lang::ReduceOp::Prod || op == lang::ReduceOp::Dot);
 }
 // How many levels there are for `count` elements.
 inline int waiting_levels(std::int64_t count) {

@@ -257,10 +257,10 @@ Type Inference::infer_dot(const Reduction& node, const Type& body) {
     const auto* product = as<Call>(tail);
     const auto* op = product ? as<Operator>(product->callee) : nullptr;
     if (op && op->op->name == "multiply" && product->args.size() == 2) {
-      diagnostic.note(fmt::format("help: `({}, {})`: both factors, whose product is added with one "
-                                  "rounding",
-                                  quote(product->args[0]->span, "…"),
-                                  quote(product->args[1]->span, "…")));
+      diagnostic.note(
+          fmt::format("help: `({}, {})`: both factors, whose product is added with one "
+                      "rounding",
+                      quote(product->args[0]->span, "…"), quote(product->args[1]->span, "…")));
     } else if (pair && pair->fields.size() == 2) {
       diagnostic.note("help: products of integers are exact: `sum` adds those");
     } else {

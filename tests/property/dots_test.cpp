@@ -1,6 +1,6 @@
 // `dot k { (x, y) }` adds each product with one rounding, in the order of sums, wherever it stands
-// and whatever computes it: on lanes, in native kernels, in tiles of a schedule, in native functions
-// and point by point. What is expected is computed here with std::fma, to the last bit.
+// and whatever computes it: on lanes, in native kernels, in tiles of a schedule, in native
+// functions and point by point. What is expected is computed here with std::fma, to the last bit.
 
 #include <algorithm>
 #include <array>
@@ -137,7 +137,8 @@ std::vector<Form<T>> forms() {
          return T(0) + product(of, i, j) + product(of, i, j);
        }},
       {"def f(a, b) { for i < P, j < Q { dot k < N { (a[i, k], b[k, j]) } } }\n"
-       "schedule f { tile i j 3 16; reorder j_o i_o k i_i j_i; unroll i_i; vectorize j_i; cache b }",
+       "schedule f { tile i j 3 16; reorder j_o i_o k i_i j_i; unroll i_i; vectorize j_i; cache b "
+       "}",
        product},
       {"def f(a, b) { for i < P, j < Q { dot k < N { (a[i, k], b[k, j]) } } }\n"
        "schedule f { tile i j 8 2; reorder i_o j_o k i_i j_i; parallel i_o }",
@@ -170,7 +171,8 @@ std::string text_of(const Form<T>& form, const Sizes& of) {
   std::string text;
   const auto data = [&](char name, std::int64_t tensor, std::int64_t rows, std::int64_t columns) {
     text += fmt::format(
-        "let {} = for p < {}, q < {} {{ cast(((p * 7919 + q * {} + p * q * 31 + {}) % 8191 - 4000) * "
+        "let {} = for p < {}, q < {} {{ cast(((p * 7919 + q * {} + p * q * 31 + {}) % 8191 - 4000) "
+        "* "
         "{}, dtype=\"{}\") }}\n",
         name, rows, columns, 1301 + tensor * 17, tensor, kScale<T>, dtype);
   };
@@ -209,8 +211,7 @@ std::string trouble(repl::Session& session, const Form<T>& form, const Sizes& of
     for (std::int64_t j = 0; j < of.columns; ++j) {
       const double found = tensor->number_at(i * of.columns + j);
       const auto expected = static_cast<double>(form.at(of, i, j));
-      if (found != expected)
-        return fmt::format("at {}, {} is {}, not {}", i, j, found, expected);
+      if (found != expected) return fmt::format("at {}, {} is {}, not {}", i, j, found, expected);
     }
   }
   return "";

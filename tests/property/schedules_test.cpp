@@ -305,7 +305,8 @@ Case random_case(std::uint64_t seed, const std::string& wanted = "") {
   const Scheduled& program = programs()[random.below(programs().size())];
   constexpr const char* kTypes[] = {"float32", "float64", "int32", "float16"};
   std::string drawn = kTypes[random.below(4)];
-  if (drawn == "int32" && std::string_view(program.function).find("dot") != std::string_view::npos) drawn = "float32";
+  if (drawn == "int32" && std::string_view(program.function).find("dot") != std::string_view::npos)
+    drawn = "float32";
   const std::string dtype = wanted.empty() ? drawn : wanted;
   const bool is_float = dtype[0] == 'f';
   constexpr int kExtents[] = {9, 16, 5, 1, 33, 24, 7, 50};

@@ -202,8 +202,7 @@ class RandomKernel {
     k_.open_reduce(op, axes);
     const auto element = [&] { return expression(is_arg ? DType::Float32 : dtype, depth - 1); };
     const ValueId first = element();
-    const ValueId result =
-        k_.close_reduce(is_dot ? k_.prim(Prim::Mul, {first, element()}) : first);
+    const ValueId result = k_.close_reduce(is_dot ? k_.prim(Prim::Mul, {first, element()}) : first);
     nesting_ -= is_long ? 2 : 1;
     axes_.resize(before);
     return result;
