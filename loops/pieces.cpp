@@ -7,8 +7,9 @@ namespace relay::loops {
 
 namespace {
 
-constexpr std::size_t kFewestPieces = 4;
+constexpr std::size_t kFewestPieces = 4;         // but for long ones
 constexpr std::int64_t kFewestPoints = 512;      // of a piece, on average
+constexpr std::int64_t kLong = 8'192;            // elements of a piece
 constexpr std::int64_t kShortestRun = 64;        // elements of a piece that lie together
 constexpr std::int64_t kFewestBordered = 8'192;  // elements
 constexpr std::size_t kFewestBorders = 4;
@@ -112,6 +113,16 @@ bool are_mostly_short(const Pieces& pieces, std::int64_t run) {
   return 2 * short_ones > pieces.ends.size();
 }
 
+// Has each piece so many elements that a loop of its own is worth it?
+bool are_long(const Pieces& pieces, std::int64_t elements_at_point) {
+  std::int64_t begin = 0;
+  for (const std::int64_t end : pieces.ends) {
+    if ((end - begin) * elements_at_point < kLong) return false;
+    begin = end;
+  }
+  return pieces.ends.size() > 1;
+}
+
 // What stands between the borders of the last axis, in large tensors with several borders.
 std::optional<Pieces> interior(const TensorDef& def, const std::set<std::int64_t>& turns) {
   const std::int64_t extent = def.shape.back();
@@ -134,7 +145,8 @@ std::optional<Pieces> interior(const TensorDef& def, const std::set<std::int64_t
 std::optional<Pieces> find_pieces(const Stages& stages, std::span<const Storage> storage,
                                   TensorId id) {
   const TensorDef& def = stages.tensors[static_cast<std::size_t>(id)];
-  if (def.vars.empty() || def.vars.size() != def.shape.size()) return std::nullopt;
+  if (def.vars.empty() || def.vars.size() != def.shape.size() || count_of(def.shape) == 0)
+    return std::nullopt;
   std::vector<std::set<std::int64_t>> turns(def.vars.size());
   add_turns(stages, storage, def, turns);
   std::optional<Pieces> best;
@@ -146,7 +158,9 @@ std::optional<Pieces> find_pieces(const Stages& stages, std::span<const Storage>
     }
     pieces.ends.push_back(def.shape[axis]);
     const auto count = static_cast<std::int64_t>(pieces.ends.size());
-    if (pieces.ends.size() < kFewestPieces || def.shape[axis] / count * run < kShortestRun ||
+    const bool are_enough = pieces.ends.size() >= kFewestPieces ||
+                            are_long(pieces, count_of(def.shape) / def.shape[axis]);
+    if (!are_enough || def.shape[axis] / count * run < kShortestRun ||
         count_of(def.shape) / count < kFewestPoints || are_mostly_short(pieces, run))
       continue;
     if (!best || pieces.ends.size() > best->ends.size()) best = std::move(pieces);

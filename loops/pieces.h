@@ -18,8 +18,8 @@ struct Pieces {
 };
 
 // A Map that is one thing in one part of an axis and another in the next, as a concatenation of
-// many tensors is: where its comparisons of an index with numbers turn. Nothing where it has few
-// parts, or these are short. `storage` may still be open: then less is seen.
+// several tensors is: where its comparisons of an index with numbers turn. Nothing where its parts
+// are short, or few and not long. `storage` may still be open: then less is seen.
 std::optional<Pieces> find_pieces(const Stages& stages, std::span<const Storage> storage,
                                   TensorId id);
 
