@@ -17,8 +17,9 @@ Expr product_of(const Expr& pair) {
     return build::op("multiply", {tuple->fields[0], tuple->fields[1]});
   return build::let("pair", pair, [](const Expr& both) {
     return build::let("x", build::project(both, 0), [&](const Expr& x) {
-      return build::let("y", build::project(both, 1),
-                        [&](const Expr& y) { return build::op("multiply", {x, y}); });
+      return build::let("y", build::project(both, 1), [&](const Expr& y) {
+        return build::op("multiply", {x, y});
+      });
     });
   });
 }
