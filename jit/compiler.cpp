@@ -42,7 +42,8 @@ std::unique_ptr<llvm::Module> Compiler::build(const Kernel& kernel, const std::s
   Analysis analysis(kernel);
   if (!analysis.is_supported(engine_->host())) return nullptr;
   auto module = engine_->new_module(name, context);
-  KernelCodegen(kernel, analysis, engine_->host(), *module).emit(name);
+  KernelCodegen(kernel, analysis, engine_->host(), *module, KernelCodegen::Company::Alone)
+      .emit(name);
   return module;
 }
 

@@ -51,7 +51,9 @@ std::vector<llvm::Function*> FunctionCodegen::kernel_functions(const flow::Kerne
     Analysis analysis(launch.kernel);
     if (!analysis.is_supported(host_)) return {};
     const std::string name = source_->symbol + ".kernel" + std::to_string(kernels_made_++);
-    functions.push_back(KernelCodegen(launch.kernel, analysis, host_, module_).emit(name));
+    KernelCodegen code(launch.kernel, analysis, host_, module_,
+                       KernelCodegen::Company::AmongOthers);
+    functions.push_back(code.emit(name));
     functions.back()->setLinkage(llvm::Function::InternalLinkage);
   }
   kernel_functions_[&kernels] = functions;

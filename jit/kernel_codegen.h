@@ -35,8 +35,11 @@ namespace relay::jit {
 // tile_codegen.cpp.
 class KernelCodegen {
  public:
+  // Is the function called from outside, or may LLVM put it into others of the module? There what
+  // one kernel reads another has stored.
+  enum class Company : std::uint8_t { Alone, AmongOthers };
   KernelCodegen(const loops::Kernel& kernel, Analysis& analysis, const HostTraits& host,
-                llvm::Module& module);
+                llvm::Module& module, Company company);
 
   // The function, without any optimisation done.
   llvm::Function* emit(const std::string& name);
@@ -103,7 +106,8 @@ class KernelCodegen {
   };
   Place place(const loops::Address& address, std::int32_t buffer);
   LaneValue emit_load(const loops::Instruction& instruction);
-  llvm::Value* load_lanes(const Place& place, lang::DType dtype);
+  bool stays(const loops::Instruction& load) const;
+  llvm::Value* load_lanes(const Place& place, lang::DType dtype, bool stays = false);
   void store_lanes(const Place& place, lang::DType dtype, llvm::Value* value);
   void emit_store();
   void combine_by_lane(const Place& place, lang::DType dtype, llvm::Value* value);
@@ -275,6 +279,7 @@ class KernelCodegen {
   const loops::Kernel& kernel_;
   Analysis& analysis_;
   const HostTraits& host_;
+  const Company company_;
   llvm::Module& module_;
   llvm::IRBuilder<> b_;
   llvm::Function* function_ = nullptr;

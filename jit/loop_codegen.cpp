@@ -22,8 +22,13 @@ constexpr std::int64_t kTileRows = 16;  // a line of memory holds at most that m
 }  // namespace
 
 KernelCodegen::KernelCodegen(const loops::Kernel& kernel, Analysis& analysis,
-                             const HostTraits& host, llvm::Module& module)
-    : kernel_(kernel), analysis_(analysis), host_(host), module_(module), b_(module.getContext()) {
+                             const HostTraits& host, llvm::Module& module, Company company)
+    : kernel_(kernel),
+      analysis_(analysis),
+      host_(host),
+      company_(company),
+      module_(module),
+      b_(module.getContext()) {
   const auto values = static_cast<std::size_t>(kernel.value_count);
   values_.resize(values);
   is_hoisted_.resize(values, false);

@@ -65,9 +65,22 @@ KernelCodegen::Place KernelCodegen::place(const loops::Address& address, std::in
 KernelCodegen::LaneValue KernelCodegen::emit_load(const Instruction& instruction) {
   if (!instruction.args.empty()) return emit_masked_load(instruction);
   const Place from = place(instruction.address, instruction.buffer);
-  Value* const value = load_lanes(from, instruction.dtype);
+  Value* const value = load_lanes(from, instruction.dtype, stays(instruction));
   if (!is_varying(instruction.id)) return {value, nullptr};
   return {nullptr, value->getType()->isVectorTy() ? value : splat(value)};
+}
+
+// May LLVM take it that nothing is stored to what is read? An output takes the place only of what
+// is read at the very point that it is stored at (loops/reuse.h). So it is not in the place of what
+// is read at several points, and of what is read at one, all is read before, if there is one
+// output.
+bool KernelCodegen::stays(const Instruction& load) const {
+  if (company_ != Company::Alone || kernel_.store != loops::StoreKind::Assign) return false;
+  if (kernel_.further.empty()) return true;
+  for (std::int32_t axis = 0; axis < kernel_.domain_rank; ++axis) {
+    if (!analysis_.is_unit(axis) && (analysis_.depends(load.id) & axis_bit(axis)) == 0) return true;
+  }
+  return false;
 }
 
 Value* KernelCodegen::all_lanes() {
@@ -82,13 +95,20 @@ Value* KernelCodegen::pointers(const Place& place, DType dtype) {
   return b_.CreateGEP(memory_type(dtype), place.pointer, offsets);
 }
 
-// A scalar when all lanes are in one place.
-Value* KernelCodegen::load_lanes(const Place& place, DType dtype) {
+// A scalar when all lanes are in one place. Where `stays`, nothing is stored to what is read.
+Value* KernelCodegen::load_lanes(const Place& place, DType dtype, bool stays) {
   llvm::Type* const element = memory_type(dtype);
+  const auto load = [&](llvm::Type* type, Value* from) {
+    llvm::LoadInst* const made =
+        b_.CreateAlignedLoad(type, from, llvm::Align(lang::size_of(dtype)));
+    if (stays)
+      made->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                        llvm::MDNode::get(b_.getContext(), {}));
+    return made;
+  };
+  if (place.offsets == nullptr && place.step == 0)
+    return scalars(1).from_memory(load(element, place.pointer), dtype);
   const llvm::Align align(lang::size_of(dtype));
-  if (place.offsets == nullptr && place.step == 0) {
-    return scalars(1).from_memory(b_.CreateAlignedLoad(element, place.pointer, align), dtype);
-  }
   auto* const type = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes_.width));
   ScalarCodegen scalar = scalars(lanes_.width);
   if (place.offsets != nullptr || (place.step != 1 && place.step != -1)) {
@@ -99,8 +119,10 @@ Value* KernelCodegen::load_lanes(const Place& place, DType dtype) {
       from = b_.CreateSelect(mask, from, splat(zero_place()));
       mask = splat(b_.getTrue());
     }
-    Value* const gathered =
+    llvm::CallInst* const gathered =
         b_.CreateMaskedGather(type, from, align, mask, llvm::Constant::getNullValue(type));
+    // As far as LLVM is told: then it may leave a loop that stores.
+    if (stays) gathered->setDoesNotAccessMemory();
     return scalar.from_memory(gathered, dtype);
   }
   // Backwards: the vector ends in lane 0's place.
@@ -109,7 +131,7 @@ Value* KernelCodegen::load_lanes(const Place& place, DType dtype) {
       is_backwards ? b_.CreateGEP(element, place.pointer, int64(1 - lanes_.width)) : place.pointer;
   Value* loaded = nullptr;
   if (lanes_.mask == nullptr) {
-    loaded = b_.CreateAlignedLoad(type, start, align);
+    loaded = load(type, start);
   } else {
     Value* const mask = is_backwards ? b_.CreateVectorReverse(lanes_.mask) : lanes_.mask;
     loaded = b_.CreateMaskedLoad(type, start, align, mask, llvm::Constant::getNullValue(type));

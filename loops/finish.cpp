@@ -215,22 +215,23 @@ class Finisher {
 
   void number_axes() {
     axis_numbers_.assign(draft_.extents.size(), -1);
-    const auto add = [&](std::int32_t axis, bool may_be_literal) {
+    const auto add = [&](std::int32_t axis, bool may_be_literal, std::int64_t shorter_than) {
       const std::int64_t extent = draft_.extents[static_cast<std::size_t>(axis)];
       axis_numbers_[static_cast<std::size_t>(axis)] =
           static_cast<std::int32_t>(kernel().extents.size());
-      const bool is_short = extent < kShortExtent || (extent <= kMostChoices && chooses_by(axis));
+      const bool is_short = extent < shorter_than || (extent <= kMostChoices && chooses_by(axis));
       kernel().extents.push_back(may_be_literal && is_short ? Size::literal(extent)
                                                             : slot_of(extent, launch_));
     };
     // The outermost axis is the one that is split, and the one that batches grow along.
-    for (std::size_t i = 0; i < draft_.domain.size(); ++i) add(draft_.domain[i], i > 0);
+    for (std::size_t i = 0; i < draft_.domain.size(); ++i)
+      add(draft_.domain[i], i > 0, kShortExtent);
     kernel().domain_rank = static_cast<std::int32_t>(draft_.domain.size());
     for (std::size_t id = 0; id < draft_.values.size(); ++id) {
       if (!live_[id] || draft_.values[id].code != Code::Reduce) continue;
       for (std::int32_t axis :
            draft_.regions[static_cast<std::size_t>(draft_.values[id].region)].axes)
-        add(axis, true);
+        add(axis, true, kReductionLanes + 1);
     }
   }
 
