@@ -237,6 +237,19 @@ Type Inference::infer_reduction(const Reduction& node) {
   return element;
 }
 
+namespace {
+
+bool is_pair_of_integers(const Type& type) {
+  const auto* pair = as<TupleType>(type);
+  if (!pair || pair->fields.size() != 2) return false;
+  return std::all_of(pair->fields.begin(), pair->fields.end(), [](const Type& field) {
+    const auto* tensor = as<TensorType>(field);
+    return tensor && tensor->dtype.is_known() && is_int(tensor->dtype.known());
+  });
+}
+
+}  // namespace
+
 // A pair of floats of one dtype, which is what comes out.
 Type Inference::infer_dot(const Reduction& node, const Type& body) {
   const DTypeTerm dtype = solver_.fresh_dtype();
@@ -253,7 +266,6 @@ Type Inference::infer_dot(const Reduction& node, const Type& body) {
                           tail->span);
     diagnostic.label(tail->span, describe_type(body, solver_));
     const Type found = solver_.resolve(body);
-    const auto* pair = as<TupleType>(found);
     const auto* product = as<Call>(tail);
     const auto* op = product ? as<Operator>(product->callee) : nullptr;
     if (op && op->op->name == "multiply" && product->args.size() == 2) {
@@ -261,9 +273,9 @@ Type Inference::infer_dot(const Reduction& node, const Type& body) {
           fmt::format("help: `({}, {})`: both factors, whose product is added with one "
                       "rounding",
                       quote(product->args[0]->span, "…"), quote(product->args[1]->span, "…")));
-    } else if (pair && pair->fields.size() == 2) {
+    } else if (is_pair_of_integers(found)) {
       diagnostic.note("help: products of integers are exact: `sum` adds those");
-    } else {
+    } else if (as<TensorType>(found)) {
       diagnostic.note("help: `sum` adds numbers; `dot` adds the products of pairs `(x, y)`");
     }
     throw Failure(std::move(diagnostic));

@@ -193,8 +193,9 @@ void Verifier::node(const Expr& expr) {
       enter(expr, reduction.binders);
       check(reduction.body);
       leave(reduction.binders);
-      return same(expr, expr->type, type_of_reduction(reduction.op, reduction.body->type),
-                  "a reduction");
+      const Type type = type_of_reduction(reduction.op, reduction.body->type);
+      RELAY_CHECK(type, "a dot takes pairs");
+      return same(expr, expr->type, type, "a reduction");
     }
     case ExprKind::Index:
       return index(expr);
