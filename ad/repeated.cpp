@@ -407,9 +407,11 @@ void BlockReverse::keep_read(Contribution read, const std::vector<IndexBinder>& 
   Variables inside = bound;
   for (const IndexBinder& binder : binders) inside.insert(binder.variable.get());
   Variables used;
-  for (const Expr& index : read.indices) {
-    for (const VariableRef& variable : lang::free_variables(index)) used.insert(variable.get());
-  }
+  const auto use = [&](const Expr& expr) {
+    for (const VariableRef& variable : lang::free_variables(expr)) used.insert(variable.get());
+  };
+  for (const Expr& index : read.indices) use(index);
+  if (read.guard) use(read.guard);
   std::vector<IndexBinder> domain, summed;
   bool is_fixed = true;
   for (IndexBinder& binder : read.domain) {

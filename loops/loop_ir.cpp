@@ -165,8 +165,9 @@ void write(const Kernel& kernel, std::int32_t region, int depth, std::string& ou
   for (const auto& instruction : kernel.regions[region].code)
     write(kernel, instruction, depth, out);
   if (region > 0)
-    out += fmt::format("{}v{}\n", std::string(static_cast<std::size_t>(depth) * 2, ' '),
-                       kernel.regions[region].result);
+    out += fmt::format("{}v{}{}\n", std::string(static_cast<std::size_t>(depth) * 2, ' '),
+                       kernel.regions[region].result,
+                       kernel.regions[region].op == ReduceOp::Dot ? ", not rounded" : "");
 }
 
 // --- Verification ---
