@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "lang/named_op.h"
 #include "lang/op.h"
 #include "lang/stop.h"
 #include "lang/visit.h"
@@ -239,6 +240,8 @@ Type Inference::infer_reduction(const Reduction& node) {
 
 namespace {
 
+const lang::NamedOp kMultiply("multiply");
+
 bool is_pair_of_integers(const Type& type) {
   const auto* pair = as<TupleType>(type);
   if (!pair || pair->fields.size() != 2) return false;
@@ -250,35 +253,42 @@ bool is_pair_of_integers(const Type& type) {
 
 }  // namespace
 
+// The body of a dot is no pair of floats of one dtype.
+Diagnostic Inference::no_pair(const Expr& tail, const Type& body, lang::DiagnosticKind kind) {
+  Diagnostic diagnostic(kind,
+                        fmt::format("the body of `dot` must be a pair of scalar floats of one "
+                                    "dtype, found `{}`",
+                                    solver_.show(body)),
+                        tail->span);
+  diagnostic.label(tail->span, describe_type(body, solver_));
+  const Type found = solver_.resolve(body);
+  const auto* call = as<Call>(tail);
+  const auto* op = call ? as<Operator>(call->callee) : nullptr;
+  if (op && kMultiply.is(*op->op) && call->args.size() == 2) {
+    diagnostic.note(
+        fmt::format("help: `({}, {})`: both factors, whose product is added with one rounding",
+                    quote(call->args[0]->span, "…"), quote(call->args[1]->span, "…")));
+  } else if (is_pair_of_integers(found)) {
+    diagnostic.note("help: products of integers are exact: `sum` adds those");
+  } else if (found->kind == TypeKind::Tensor || tail->kind == ExprKind::Index) {
+    diagnostic.note("help: `sum` adds numbers; `dot` adds the products of pairs `(x, y)`");
+  }
+  return diagnostic;
+}
+
 // A pair of floats of one dtype, which is what comes out.
 Type Inference::infer_dot(const Reduction& node, const Type& body) {
   const DTypeTerm dtype = solver_.fresh_dtype();
   solver_.require(dtype, PrimOperands::kFloat);
   Type element = tensor_type(Shape(), dtype);
   const Expr tail(tail_of(node.body));
+  // Of what is indexed nothing may be known yet, but that an element is no tuple.
+  if (tail->kind == ExprKind::Index)
+    throw Failure(no_pair(tail, body, lang::DiagnosticKind::TypeMismatch));
   try {
     solver_.unify(body, tuple_type({element, element}));
   } catch (Failure& failure) {
-    Diagnostic diagnostic(failure.diagnostics.front().kind,
-                          fmt::format("the body of `dot` must be a pair of scalar floats of one "
-                                      "dtype, found `{}`",
-                                      solver_.show(body)),
-                          tail->span);
-    diagnostic.label(tail->span, describe_type(body, solver_));
-    const Type found = solver_.resolve(body);
-    const auto* product = as<Call>(tail);
-    const auto* op = product ? as<Operator>(product->callee) : nullptr;
-    if (op && op->op->name == "multiply" && product->args.size() == 2) {
-      diagnostic.note(
-          fmt::format("help: `({}, {})`: both factors, whose product is added with one "
-                      "rounding",
-                      quote(product->args[0]->span, "…"), quote(product->args[1]->span, "…")));
-    } else if (is_pair_of_integers(found)) {
-      diagnostic.note("help: products of integers are exact: `sum` adds those");
-    } else if (as<TensorType>(found)) {
-      diagnostic.note("help: `sum` adds numbers; `dot` adds the products of pairs `(x, y)`");
-    }
-    throw Failure(std::move(diagnostic));
+    throw Failure(no_pair(tail, body, failure.diagnostics.front().kind));
   }
   if (solver_.has_woken()) relations_.drain();
   return element;

@@ -320,6 +320,8 @@ class Inference {
   lang::Type infer_comprehension(const lang::Comprehension& node);
   lang::Type infer_reduction(const lang::Reduction& node);
   lang::Type infer_dot(const lang::Reduction& node, const lang::Type& body);
+  lang::Diagnostic no_pair(const lang::Expr& tail, const lang::Type& body,
+                           lang::DiagnosticKind kind);
   lang::Type infer_scatter(const lang::ScatterReduce& node);
   lang::Type infer_element_set(const lang::ScatterReduce& node);
   lang::Type infer_index(const lang::Expr& expr);
