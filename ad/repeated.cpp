@@ -196,7 +196,7 @@ namespace {
 Expr sum_over(const std::vector<IndexBinder>& binders, const Expr& all) {
   std::vector<std::int64_t> axes(binders.size());
   std::iota(axes.begin(), axes.end(), 0);
-  return build::op("sum", {all}, {{"axis", lang::AttrValue::ints(std::move(axes))}});
+  return build::op("sum", {all}, {{"axis", lang::AttrValue::ints(axes)}});
 }
 
 // Does it give several numbers at each point, which go to the same places at other points?

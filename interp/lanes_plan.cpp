@@ -88,7 +88,7 @@ class Planner {
       if (index.code != Code::Axis) {
         auto& terms = plan_.varying[term.index] ? place.lane_terms : place.uniform_terms;
         terms.push_back({term.index, stride});
-      } else if (!plan_.varying[term.index]) {
+      } else if (nest == nullptr || !plan_.varying[term.index]) {
         place.outer.push_back({index.axis, stride});
       } else {
         const auto at =

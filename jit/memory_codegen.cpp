@@ -143,11 +143,9 @@ void KernelCodegen::store_lanes(const Place& place, DType dtype, Value* value) {
   const llvm::Align align(lang::size_of(dtype));
   const int width = value->getType()->isVectorTy() ? lanes_.width : 1;
   Value* const stored = scalars(width).to_memory(value, dtype);
-  if (width == 1) {
-    b_.CreateAlignedStore(stored, place.pointer, align);
-  } else if (place.offsets != nullptr || place.step != 1) {
+  if (width > 1 && (place.offsets != nullptr || place.step != 1)) {
     b_.CreateMaskedScatter(stored, pointers(place, dtype), align, all_lanes());
-  } else if (lanes_.mask != nullptr) {
+  } else if (width > 1 && lanes_.mask != nullptr) {
     b_.CreateMaskedStore(stored, place.pointer, align, lanes_.mask);
   } else {
     b_.CreateAlignedStore(stored, place.pointer, align);

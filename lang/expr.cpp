@@ -461,11 +461,13 @@ Expr remade(const Expr& expr, Span span, Type type) {
 }  // namespace
 
 Expr with_type(const Expr& expr, Type type) {
-  return equal(expr->type, type) ? expr : remade(expr, expr->span, std::move(type));
+  if (equal(expr->type, type)) return expr;
+  return remade(expr, expr->span, std::move(type));
 }
 
 Expr with_span(const Expr& expr, Span span) {
-  return expr->span == span ? expr : remade(expr, span, expr->type);
+  if (expr->span == span) return expr;
+  return remade(expr, span, expr->type);
 }
 
 }  // namespace relay::lang

@@ -605,7 +605,7 @@ void KernelBuilder::check_index(const IndexExpr& index, std::int64_t extent, Sit
   emit(std::move(check));
   // The site is no part of what makes checks equal: the first of two equal ones is the one that
   // fails.
-  if (draft_.values.size() > before) draft_.sites.push_back(site);
+  if (draft_.values.size() > before) draft_.sites.push_back(std::move(site));
 }
 
 bool KernelBuilder::is_within(const IndexExpr& index, std::int64_t extent) const {

@@ -170,6 +170,12 @@ T divide(Prim prim, T a, T b, bool& by_zero) {
   return prim == Prim::Div ? quotient : rest;
 }
 
+// Extended by its sign.
+template <class T>
+std::uint64_t word_of(T value) {
+  return static_cast<std::uint64_t>(value);  // NOLINT(bugprone-signed-char-misuse)
+}
+
 template <class T>
 T int_pow(T base, T exponent) {
   if (exponent < 0) {
@@ -178,8 +184,8 @@ T int_pow(T base, T exponent) {
     return 0;
   }
   std::uint64_t result = 1;
-  std::uint64_t square = static_cast<std::uint64_t>(base);
-  for (std::uint64_t rest = static_cast<std::uint64_t>(exponent); rest != 0; rest /= 2) {
+  std::uint64_t square = word_of(base);
+  for (std::uint64_t rest = word_of(exponent); rest != 0; rest /= 2) {
     if (rest % 2 == 1) result *= square;
     square *= square;
   }
@@ -189,8 +195,8 @@ T int_pow(T base, T exponent) {
 template <class T>
 T int_primitive(Prim prim, T a, T b, bool& by_zero) {
   using U = std::make_unsigned_t<T>;
-  const std::uint64_t x = static_cast<std::uint64_t>(a);
-  const std::uint64_t y = static_cast<std::uint64_t>(b);
+  const std::uint64_t x = word_of(a);
+  const std::uint64_t y = word_of(b);
   const unsigned count = static_cast<unsigned>(y % (8 * sizeof(T)));
   switch (prim) {
     case Prim::Add:
@@ -297,7 +303,7 @@ bool is_better(ReduceOp op, T value, T best) {
 
 std::uint64_t apply(Prim prim, DType operand, DType result, const std::uint64_t* args,
                     bool& by_zero) {
-  if (prim == Prim::Select) return args[0] != 0 ? args[1] : args[2];
+  if (prim == Prim::Select) return args[args[0] != 0 ? 1 : 2];
   return with_type(operand, [&](auto sample) -> std::uint64_t {
     using T = decltype(sample);
     const bool is_binary = lang::info(prim).arity == 2;
