@@ -303,6 +303,7 @@ bool is_better(ReduceOp op, T value, T best) {
 
 std::uint64_t apply(Prim prim, DType operand, DType result, const std::uint64_t* args,
                     bool& by_zero) {
+  // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.UndefReturn): there are three
   if (prim == Prim::Select) return args[args[0] != 0 ? 1 : 2];
   return with_type(operand, [&](auto sample) -> std::uint64_t {
     using T = decltype(sample);
