@@ -128,17 +128,13 @@ class ScalarFold {
   }
 
   std::uint64_t combined() {
-    for (std::size_t width = lanes_.size() / 2; width > 0; width /= 2) {
-      for (std::size_t i = 0; i < width; ++i) lanes_[i] = fold(lanes_[i], lanes_[i + width]);
-    }
-    return lanes_[0];
+    return loops::combined(lanes_.data(),
+                           [this](std::uint64_t a, std::uint64_t b) { return fold(a, b); });
   }
 
   void close_block() {
-    std::uint64_t sum = combined();
-    const int level = loops::waiting_level(count_ / loops::kReductionBlock - 1);
-    for (int i = 0; i < level; ++i) sum = fold(waiting_[static_cast<std::size_t>(i)], sum);
-    waiting_[static_cast<std::size_t>(level)] = sum;
+    loops::wait(waiting_.data(), count_ / loops::kReductionBlock - 1, combined(),
+                [this](std::uint64_t a, std::uint64_t b) { return fold(a, b); });
     lanes_.fill(identity_);
   }
 

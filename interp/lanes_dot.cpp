@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "interp/lanes_loops.h"
 #include "loops/loop_ir.h"
@@ -63,13 +62,8 @@ struct Dot {
   }
 
   RELAY_LANES_BODY void close_block(T* partials, T* waiting, std::int64_t block) {
-    for (auto width = kReductionLanes / 2; width > 0; width /= 2) {
-      for (int i = 0; i < width; ++i) partials[i] += partials[i + width];
-    }
-    T sum = partials[0];
-    const int level = loops::waiting_level(block);
-    for (int i = 0; i < level; ++i) sum = waiting[i] + sum;
-    waiting[level] = sum;
+    const auto sum = [](T a, T b) { return a + b; };
+    loops::wait(waiting, block, loops::combined(partials, sum), sum);
     std::fill_n(partials, kReductionLanes, T(0));
   }
 };

@@ -106,10 +106,7 @@ constexpr bool has_blocks() {
 template <Prim P, DType D>
 void wait(void* waiting_, std::int64_t block, typename Operation<P, D>::Operand sum) {
   using Op = Operation<P, D>;
-  auto* waiting = static_cast<typename Op::Operand*>(waiting_);
-  const int level = loops::waiting_level(block);
-  for (int i = 0; i < level; ++i) sum = Op::apply(waiting[i], sum);
-  waiting[level] = sum;
+  loops::wait(static_cast<typename Op::Operand*>(waiting_), block, sum, &Op::apply);
 }
 
 #define RELAY_BLOCKS_NAME BaseBlocks
@@ -150,10 +147,7 @@ void fold_halves(void* partials_, void* waiting, const void* values_, std::int64
     T& partial = partials[(t + i) % kReductionLanes];
     partial = Op::apply(partial, values[i]);
     if (!has_blocks<P, D>() || (t + i + 1) % kReductionBlock != 0) continue;
-    for (auto width = kReductionLanes / 2; width > 0; width /= 2) {
-      for (int j = 0; j < width; ++j) partials[j] = Op::apply(partials[j], partials[j + width]);
-    }
-    wait<P, D>(waiting, (t + i) / kReductionBlock, partials[0]);
+    wait<P, D>(waiting, (t + i) / kReductionBlock, loops::combined(partials, &Op::apply));
     const std::uint64_t identity = loops::identity_bits(fold_op<P>(), D);
     for (int j = 0; j < kReductionLanes; ++j) std::memcpy(partials + j, &identity, sizeof(T));
   }

@@ -36,6 +36,22 @@ inline int waiting_level(std::int64_t block) {
   return std::countr_one(static_cast<std::uint64_t>(block));
 }
 
+// What the kReductionLanes partial results come to, combined in pairs as fold(a, b).
+template <class T, class Fold>
+T combined(T* partials, Fold fold) {
+  for (int width = kReductionLanes / 2; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i) partials[i] = fold(partials[i], partials[i + width]);
+  }
+  return partials[0];
+}
+// Puts the result of block number `block` among those that wait, by level.
+template <class T, class Fold>
+void wait(T* waiting, std::int64_t block, T result, Fold fold) {
+  const int level = waiting_level(block);
+  for (int i = 0; i < level; ++i) result = fold(waiting[i], result);
+  waiting[level] = result;
+}
+
 // At the end: calls fold(level) for the levels where results of `blocks` whole blocks wait, from
 // the lowest up.
 template <class Fold>
