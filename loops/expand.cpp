@@ -282,10 +282,10 @@ class Expander {
     return Value::tensor(add(std::move(def)));
   }
 
-  NodeId scalar(const Expr& expr) {
-    const Value value = evaluate(expr);
+  NodeId scalar(const Expr& expr) { return scalar_of(evaluate(expr), expr->span); }
+  static NodeId scalar_of(const Value& value, lang::Span span) {
     if (value.kind == Value::Kind::Scalar) return value.id;
-    unsupported("a tensor where a scalar is computed", expr->span);
+    unsupported("a tensor where a scalar is computed", span);
   }
   NodeId index_of(const Expr& expr) { return make_.cast(scalar(expr), DType::Int64); }
 
@@ -541,7 +541,8 @@ class Expander {
   Value dot(const lang::Reduction& node, const std::vector<IndexVarId>& vars) {
     const Value pair = inside(vars, [&] { return evaluate(node.body); });
     RELAY_CHECK(pair.kind == Value::Kind::Tuple && pair.fields->size() == 2, "a dot takes pairs");
-    std::array<NodeId, 2> factors = {(*pair.fields)[0].id, (*pair.fields)[1].id};
+    std::array<NodeId, 2> factors{};
+    for (std::size_t i = 0; i < 2; ++i) factors[i] = scalar_of((*pair.fields)[i], node.body->span);
     const DType dtype = make_.node(factors[0]).dtype;
     const DType sum = lang::size_of(dtype) < 4 ? DType::Float32 : dtype;
     for (NodeId& factor : factors) factor = make_.cast(factor, sum);
