@@ -299,7 +299,6 @@ Expr make_comprehension(std::vector<IndexBinder> binders, Expr body, Span span, 
   return make<Comprehension>(std::move(binders), std::move(body), span, std::move(type));
 }
 
-// Null for a dot of what is no pair, as a text may have it.
 Type type_of_reduction(ReduceOp op, const Type& body) {
   if (op == ReduceOp::ArgMax || op == ReduceOp::ArgMin) return scalar_type(DType::Int64);
   if (op != ReduceOp::Dot) return body;

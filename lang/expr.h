@@ -382,7 +382,7 @@ Expr make_operator(const OpDef* op, Span span = {}, Type type = nullptr);
 Expr make_constructor_ref(const Constructor* constructor, Span span = {}, Type type = nullptr);
 Expr make_comprehension(std::vector<IndexBinder> binders, Expr body, Span span = {},
                         Type type = nullptr);
-// Of a body of that type.
+// Of a body of that type. Null for a dot of what is no pair, as a text may have it.
 Type type_of_reduction(ReduceOp op, const Type& body);
 Expr make_reduction(ReduceOp op, std::vector<IndexBinder> binders, Expr body, Span span = {},
                     Type type = nullptr);

@@ -30,9 +30,9 @@ bool accepts(PrimOperands operands, DType dtype);
 
 // What a reduction folds with. ArgMax and ArgMin give the int64 index (row-major over the
 // reduction's variables) of the first extreme element; NaN counts as extreme. Max/Min over nothing
-// is an error; Sum is 0, Prod 1, All true, Any false. Dot takes pairs, and adds the product of each
-// with one rounding (fused multiply-add; integers wrap, as in a sum). Set, of scatters only,
-// replaces what is there: the last one counts.
+// is an error; Sum is 0, Prod 1, All true, Any false. Dot takes pairs of floats, and adds the
+// product of each with one rounding (fused multiply-add). Set, of scatters only, replaces what is
+// there: the last one counts.
 enum class ReduceOp : std::uint8_t { Sum, Prod, Max, Min, All, Any, ArgMax, ArgMin, Dot, Set };
 std::string_view name_of(ReduceOp op);  // "sum"
 std::optional<ReduceOp> parse_reduce_op(std::string_view text);
