@@ -277,6 +277,8 @@ Spread Lowerer::lower_node(const Expr& expr, Block& block) {
       yield(node.else_branch, expr->type, blocks[1]);
       std::vector<Slot> slots;
       Spread value = new_slots(expr->type, slots);
+      for (std::size_t i = 0; i < slots.size(); ++i)
+        note_either(slots[i], condition, blocks[0].values[i], blocks[1].values[i]);
       Step& step = add(block, StepKind::If);
       step.args = {condition};
       step.blocks = std::move(blocks);
@@ -632,6 +634,7 @@ Spread Lowerer::primitive(const lang::Primitive& node, Block& block) {
   Step& step = add(block, StepKind::Primitive);
   step.prim = node.prim;
   step.dtype = dtype_of(node.args.back()->type);
+  if (node.prim == lang::Prim::Select) note_either(slot, args[0], args[1], args[2]);
   step.args = std::move(args);
   step.results = {slot};
   step.site = site(node.span);

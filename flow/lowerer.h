@@ -55,6 +55,13 @@ inline bool is_small(const lang::Type& type) {
   return is_scalar(type) || small_elements(type) > 0;
 }
 
+// An integer that is one of two known ones.
+struct EitherIndex {
+  Operand condition;
+  std::int64_t if_true = 0;
+  std::int64_t if_false = 0;
+};
+
 // What was tried with small tensors needs an object, or grows.
 struct NotSmall {};
 
@@ -172,6 +179,8 @@ class Lowerer {
   std::optional<Spread> tried_small(const Expr& expr, Block& block,
                                     std::size_t most = kMostSmallSteps);
   Spread small_value(const Expr& expr, Block& block);
+  // Of index notation: each point by itself. A tuple at each of them gives tensors.
+  Spread small_points(const Expr& expr, Block& block);
 
   // Runs `body` with the binders at each of their points, which are constant and few.
   template <class F>
@@ -201,9 +210,22 @@ class Lowerer {
   // An element, or a part, of a small tensor.
   Spread small_index(const Spread& tensor, const std::vector<Operand>& indices,
                      const lang::Index& node, Block& block);
-  // The same at indices that are known only when it runs.
+  // The same at indices of which some are known only when it runs.
   Spread chosen(const Spread& tensor, const std::vector<Operand>& indices, const lang::Index& node,
                 Block& block);
+  // Those `count` elements, at indices that are in range: one of what each index may be. The first
+  // `axis` of them lead to the part `first`.
+  std::vector<Operand> picked(const Spread& tensor, const std::vector<Operand>& indices,
+                              std::size_t axis, std::size_t first, std::size_t count, Block& block);
+  // Which two numbers an index is, where it is one of two that are known.
+  std::optional<EitherIndex> either_index(const Operand& index) const;
+  // A slot that is one operand where a condition holds, and the other where it does not.
+  void note_either(Slot slot, const Operand& condition, const Operand& if_true,
+                   const Operand& if_false);
+  // Is an index known to be in range?
+  bool is_inside(const Operand& index, const lang::Dim& dim) const;
+  // A constant of an integer dtype.
+  Operand number(lang::DType dtype, std::int64_t value);
   // The row-major position of indices that are in range, as int64.
   Operand position_of(const lang::Type& tensor, const std::vector<Operand>& indices, Block& block);
   // What `inside` gives, so many scalars of the dtype of a small tensor, where that has an element
@@ -316,6 +338,7 @@ class Lowerer {
   std::size_t kernel_steps_ = 0;
   std::size_t kernel_instructions_ = 0;   // of these
   std::unordered_map<Slot, Step> views_;  // by their results
+  std::unordered_map<Slot, EitherIndex> either_indices_;
 };
 
 }  // namespace relay::flow

@@ -46,26 +46,8 @@ std::optional<Spread> Lowerer::tried_small(const Expr& expr, Block& block, std::
 
 Spread Lowerer::small_value(const Expr& expr, Block& block) {
   switch (expr->kind) {
-    case ExprKind::Comprehension: {
-      const auto& node = cast<lang::Comprehension>(expr);
-      std::vector<Spread> parts;
-      at_points(
-          node.binders,
-          [&] {
-            const Spread element = lower(node.body, block);
-            if (!element.is_tuple) {
-              parts.push_back(element);
-            } else if (element.tensor) {
-              const std::vector<Spread> elements = parts_of(element, block);
-              parts.insert(parts.end(), elements.begin(), elements.end());
-            } else {
-              throw NotSmall{};
-            }
-          },
-          block);
-      if (!as<lang::TensorType>(expr->type)) throw NotSmall{};
-      return Spread::of_tensor(expr->type, std::move(parts));
-    }
+    case ExprKind::Comprehension:
+      return small_points(expr, block);
     case ExprKind::Reduction: {
       const auto& node = cast<lang::Reduction>(expr);
       if (node.op == lang::ReduceOp::Dot) throw NotSmall{};
@@ -98,6 +80,32 @@ Spread Lowerer::small_value(const Expr& expr, Block& block) {
   Spread value = lower(expanded, block);
   operator_span_ = outer;
   return value;
+}
+
+Spread Lowerer::small_points(const Expr& expr, Block& block) {
+  const auto& node = cast<lang::Comprehension>(expr);
+  const auto* tuple = as<lang::TupleType>(expr->type);
+  const std::vector<lang::Type> types = tuple ? tuple->fields : std::vector{expr->type};
+  std::vector<std::vector<Spread>> elements(types.size());
+  const auto append = [&](const Spread& value, std::vector<Spread>& to) {
+    if (value.is_tuple && !value.tensor) throw NotSmall{};
+    const std::vector<Spread> parts = value.tensor ? parts_of(value, block) : std::vector{value};
+    to.insert(to.end(), parts.begin(), parts.end());
+  };
+  at_points(
+      node.binders,
+      [&] {
+        const Spread point = lower(node.body, block);
+        for (std::size_t i = 0; i < types.size(); ++i)
+          append(tuple ? point.parts[i] : point, elements[i]);
+      },
+      block);
+  std::vector<Spread> made;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (!as<lang::TensorType>(types[i])) throw NotSmall{};
+    made.push_back(Spread::of_tensor(types[i], std::move(elements[i])));
+  }
+  return tuple ? Spread::of(std::move(made)) : made[0];
 }
 
 Operand Lowerer::folded(const lang::Reduction& node, const std::vector<Operand>& elements,
@@ -184,26 +192,47 @@ Operand Lowerer::position_of(const lang::Type& tensor, const std::vector<Operand
   return *position;
 }
 
+std::optional<EitherIndex> Lowerer::either_index(const Operand& index) const {
+  if (!index.is_slot()) return std::nullopt;
+  const auto found = either_indices_.find(index.index);
+  return found == either_indices_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Lowerer::note_either(Slot slot, const Operand& condition, const Operand& if_true,
+                          const Operand& if_false) {
+  if (lang::is_float(function_.slots[slot].dtype)) return;
+  const auto first = known_index(if_true);
+  const auto second = known_index(if_false);
+  if (first && second) either_indices_[slot] = {condition, *first, *second};
+}
+
+bool Lowerer::is_inside(const Operand& index, const lang::Dim& dim) const {
+  const auto fits = [&](std::int64_t at) { return at >= 0 && at < dim.constant(); };
+  if (const auto at = known_index(index)) return fits(*at);
+  const auto choice = either_index(index);
+  return choice && fits(choice->if_true) && fits(choice->if_false);
+}
+
 std::vector<Operand> Lowerer::where_inside(
     const Spread& tensor, const std::vector<Operand>& indices, lang::Span span, std::size_t count,
     Block& block, const std::function<std::vector<Operand>(Block&)>& inside) {
   const std::vector<lang::Dim>& dims = dims_of(tensor.tensor);
-  std::optional<Operand> is_inside;
+  std::optional<Operand> holds;
   const auto also = [&](const Operand& condition) {
-    is_inside = is_inside ? emit(lang::Prim::And, lang::DType::Bool, lang::DType::Bool,
-                                 {*is_inside, condition}, block)
-                          : condition;
+    holds = holds ? emit(lang::Prim::And, lang::DType::Bool, lang::DType::Bool, {*holds, condition},
+                         block)
+                  : condition;
   };
   for (std::size_t axis = 0; axis < indices.size(); ++axis) {
+    if (is_inside(indices[axis], dims[axis])) continue;
     const lang::DType dtype = operand_dtype(indices[axis]);
-    const auto number = [&](std::int64_t value) {
-      return constant(lang::Value::scalar(dtype, lang::bits_from_int(dtype, value)));
-    };
     if (lang::is_signed_int(dtype))
-      also(emit(lang::Prim::Ge, dtype, lang::DType::Bool, {indices[axis], number(0)}, block));
+      also(
+          emit(lang::Prim::Ge, dtype, lang::DType::Bool, {indices[axis], number(dtype, 0)}, block));
     also(emit(lang::Prim::Lt, dtype, lang::DType::Bool,
-              {indices[axis], number(dims[axis].constant())}, block));
+              {indices[axis], number(dtype, dims[axis].constant())}, block));
   }
+  if (!holds) return inside(block);
   std::vector<Block> blocks(2);
   memo_.emplace_back();
   blocks[0].values = inside(blocks[0]);
@@ -221,7 +250,7 @@ std::vector<Operand> Lowerer::where_inside(
   std::vector<Operand> results;
   Step step;
   step.kind = StepKind::If;
-  step.args = {*is_inside};
+  step.args = {*holds};
   step.blocks = std::move(blocks);
   for (std::size_t i = 0; i < count; ++i) {
     step.results.push_back(new_slot({lang::ValueKind::Scalar, dtype}));
@@ -231,24 +260,49 @@ std::vector<Operand> Lowerer::where_inside(
   return results;
 }
 
+std::vector<Operand> Lowerer::picked(const Spread& tensor, const std::vector<Operand>& indices,
+                                     std::size_t axis, std::size_t first, std::size_t count,
+                                     Block& block) {
+  if (axis == indices.size()) {
+    std::vector<Operand> values;
+    for (std::size_t i = 0; i < count; ++i)
+      values.push_back(tensor.parts[first * count + i].operand);
+    return values;
+  }
+  const std::int64_t extent = dims_of(tensor.tensor)[axis].constant();
+  const Operand& index = indices[axis];
+  const auto at = [&](std::int64_t place) {
+    const auto row = first * static_cast<std::size_t>(extent) + static_cast<std::size_t>(place);
+    return picked(tensor, indices, axis + 1, row, count, block);
+  };
+  const lang::DType dtype = dtype_of(tensor.tensor);
+  const auto either = [&](const Operand& condition, const std::vector<Operand>& values,
+                          const std::vector<Operand>& others) {
+    std::vector<Operand> either;
+    for (std::size_t i = 0; i < count; ++i)
+      either.push_back(
+          emit(lang::Prim::Select, dtype, dtype, {condition, values[i], others[i]}, block));
+    return either;
+  };
+  if (is_inside(index, dims_of(tensor.tensor)[axis])) {
+    if (const auto known = known_index(index)) return at(*known);
+    const EitherIndex choice = *either_index(index);
+    return either(choice.condition, at(choice.if_true), at(choice.if_false));
+  }
+  std::vector<Operand> values = at(0);
+  for (std::int64_t place = 1; place < extent; ++place) {
+    const lang::DType index_dtype = operand_dtype(index);
+    const Operand is_it = emit(lang::Prim::Eq, index_dtype, lang::DType::Bool,
+                               {index, number(index_dtype, place)}, block);
+    values = either(is_it, at(place), values);
+  }
+  return values;
+}
+
 Spread Lowerer::chosen(const Spread& tensor, const std::vector<Operand>& indices,
                        const lang::Index& node, Block& block) {
-  const lang::DType dtype = dtype_of(tensor.tensor);
   const std::size_t count = std::max<std::size_t>(yielded_elements(node.type), 1);
-  const auto choose = [&](Block& inner) {
-    const Operand position = position_of(tensor.tensor, indices, inner);
-    std::vector<Operand> values;
-    for (std::size_t i = 0; i < count; ++i) values.push_back(tensor.parts[i].operand);
-    for (std::size_t at = count; at < tensor.parts.size(); at += count) {
-      const Operand is_it =
-          emit(lang::Prim::Eq, lang::DType::Int64, lang::DType::Bool,
-               {position, index_constant(static_cast<std::int64_t>(at / count))}, inner);
-      for (std::size_t i = 0; i < count; ++i)
-        values[i] = emit(lang::Prim::Select, dtype, dtype,
-                         {is_it, tensor.parts[at + i].operand, values[i]}, inner);
-    }
-    return values;
-  };
+  const auto choose = [&](Block& inner) { return picked(tensor, indices, 0, 0, count, inner); };
   const std::vector<Operand> values =
       node.in_bounds ? choose(block)
                      : where_inside(tensor, indices, node.span, count, block, choose);
@@ -256,6 +310,10 @@ Spread Lowerer::chosen(const Spread& tensor, const std::vector<Operand>& indices
   std::vector<Spread> parts;
   for (const Operand& each : values) parts.push_back(Spread::of(each));
   return Spread::of_tensor(node.type, std::move(parts));
+}
+
+Operand Lowerer::number(lang::DType dtype, std::int64_t value) {
+  return constant(lang::Value::scalar(dtype, lang::bits_from_int(dtype, value)));
 }
 
 lang::DType Lowerer::operand_dtype(const Operand& operand) const {
