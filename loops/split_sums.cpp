@@ -16,6 +16,9 @@ namespace relay::loops {
 namespace {
 
 constexpr double kReuse = 8;  // of an element that is computed first, at least
+// Of left and right: where the library does not take reads as they lie, it may take copies.
+constexpr std::pair<bool, bool> kCopies[] = {
+    {false, false}, {false, true}, {true, false}, {true, true}};
 
 class Splitter {
  public:
@@ -58,6 +61,7 @@ class Splitter {
     std::vector<Part> parts;
     for (const Term& term : terms_of(stages_, element.rest)) {
       auto part = part_of(def, over, term);
+      if (!part) part = part_of_merged(def, over, term);
       if (!part) {
         stages_.tensors.resize(static_cast<std::size_t>(first));
         return;
@@ -78,13 +82,43 @@ class Splitter {
     if (!term.conditions.empty()) return std::nullopt;
     auto factors = factors_of(stages_, free_, term.product, def.vars, over);
     if (!factors) return std::nullopt;
-    const auto left = operand(factors->left, def, over);
-    const auto right = operand(factors->right, def, over);
-    if (!left || !right) return std::nullopt;
-    const NodeId product = make_.primitive(Prim::Mul, std::array{*left, *right}, def.dtype);
-    const TensorId part = taken(def, over, product);
+    TensorId part = -1;
+    for (const auto& [copies_left, copies_right] : kCopies) {
+      const TensorId first = next();
+      const auto left = operand(factors->left, def, over, copies_left);
+      const auto right = operand(factors->right, def, over, copies_right);
+      if (left && right) {
+        const std::array both = {*left, *right};
+        part = taken(def, over, make_.primitive(Prim::Mul, both, def.dtype));
+      }
+      if (part >= 0) break;
+      stages_.tensors.resize(static_cast<std::size_t>(first));
+    }
     if (part < 0) return std::nullopt;
     return Part{part, std::move(factors->outside), term.is_subtracted != factors->is_negative};
+  }
+
+  // A product with a sum in it, as one sum: sum k { (sum l { a[i, k, l] * b[j, l] }) * c[j, k] } is
+  // sum k, l { a[i, k, l] * (b[j, l] * c[j, k]) }.
+  std::optional<Part> part_of_merged(const TensorDef& def, const Vars& over, const Term& term) {
+    const auto flat = flat_product(stages_, term.product);
+    if (!flat || !term.conditions.empty()) return std::nullopt;
+    std::vector<Factor> factors = flat->factors;
+    const auto sum = std::find_if(factors.begin(), factors.end(), [&](const Factor& factor) {
+      const Node& inner = node(factor.node);
+      return !factor.is_divisor && inner.kind == NodeKind::Reduce && inner.op == ReduceOp::Sum;
+    });
+    if (sum == factors.end()) return std::nullopt;
+    Vars around = def.vars;
+    around.insert(around.end(), over.begin(), over.end());
+    // Otherwise it would be added up again for each point of what it does not depend on.
+    if (free_.among(around, sum->node).size() < around.size()) return std::nullopt;
+    const auto reduced = stages_.vars(node(sum->node));
+    Vars all = over;
+    all.insert(all.end(), reduced.begin(), reduced.end());
+    sum->node = stages_.args(node(sum->node))[0];
+    const NodeId product = product_of(make_, factors, -1, def.dtype);
+    return part_of(def, all, {product, {}, term.is_subtracted != flat->is_negative});
   }
 
   NodeId under_conditions(const Term& term, DType dtype) {
@@ -111,11 +145,13 @@ class Splitter {
     return -1;
   }
 
-  // The product of these factors: a read as it is, what is more as a tensor of its own, which is
-  // read. No value where that would not pay.
+  // The product of these factors: a read as it is, or copied; what is more as a tensor of its own,
+  // which is read. No value where that would not pay.
   std::optional<NodeId> operand(const std::vector<Factor>& factors, const TensorDef& def,
-                                const Vars& over) {
-    if (factors.size() == 1 && node(factors[0].node).kind == NodeKind::Read) return factors[0].node;
+                                const Vars& over, bool copies) {
+    const bool is_read = factors.size() == 1 && node(factors[0].node).kind == NodeKind::Read;
+    if (is_read && !copies) return factors[0].node;
+    if (!is_read && copies) return std::nullopt;  // it lies as it is wanted
     const NodeId product = product_of(make_, factors, -1, def.dtype);
     Vars scope = def.vars;
     scope.insert(scope.end(), over.begin(), over.end());

@@ -11,7 +11,9 @@ namespace relay::loops {
 // get a tensor for each product. Of one with more factors than two reads, those that depend on the
 // same variables are multiplied first, as a tensor, where each of its elements is read often, and
 // what does not depend on the variables of the sum is multiplied with its result (loops/factors.h).
-// Conditions around a product go with it. Linear in the nodes, but for what it makes.
+// A sum among the factors joins the sum around it, and reads that do not lie as the library takes
+// them are copied, where they are read often. Conditions around a product go with it. Linear in the
+// nodes, but for what it makes.
 void split_sums(Stages& stages, KernelLibrary& library);
 
 }  // namespace relay::loops

@@ -122,7 +122,15 @@ class Program {
               {},
               0,
               {std::move(made), product(scope, points)}};
-    if (random_.one_in(2)) {
+    if (axes - outer_ == 2 && random_.one_in(3)) {
+      // A sum among the factors of the other.
+      scope.pop_back();
+      made = {Kind::Sum, {}, {}, axes - 1, {std::move(made)}};
+      Tree factor = product(scope, points);
+      if (random_.one_in(2)) std::swap(made, factor);
+      made = {Kind::Mul, {}, {}, 0, {std::move(made), std::move(factor)}};
+      made = {Kind::Sum, {}, {}, outer_, {std::move(made)}};
+    } else if (random_.one_in(2)) {
       made = {Kind::Sum, {}, {}, outer_, {std::move(made)}, axes - outer_};
     } else {
       for (std::size_t var = outer_; var < axes; ++var)

@@ -162,6 +162,18 @@ const Case kFactors[] = {
     {"for i, n { sum y, z { x[0, i, y, z] * k[n, i, 0, 0] * xl[0, y, z, i] } }", 0},
     {"for i, n < 36 { sum y < 20, z < 3 { t[0, y, z, i] * r[0, y, n] * s[z, 0, n] } }",
      1},  // three, joined
+    {"for i, h, n < 36 { sum y < 20 { (sum z { t[n / 9, y, z, i] * k[h, y / 2, z, 0] }) * b[y, n] "
+     "} }",
+     0},
+    {"for n, i, h < 20 { sum y < 20 { (sum z < 3 { t[0, y, z, i] * b[h, z] }) * r[n, h, y] } }", 1},
+    {"for n < 40, i, h < 20 { sum y < 20 { b[n, y] * (sum z < 3 { t[1, y, z, i] * b[h, z] * 2.0 }) "
+     "} }",
+     1},
+    {"for n < 6, i, h < 20 { -sum y < 20 { c[y] * (-sum z < 3 { t[1, y, z, i] * b[h, z] }) * r[n, "
+     "h, "
+     "y] / "
+     "a[n, 0] } }",
+     1},
     {"for i, j { sum k { (if k < i { a[i, k] * b[k, j] } else { 0.0 }) } }", 0},
     {"for i, j { sum k { a[i, k] / (2.0 + b[k, j]) } }", 0},
     {"jvp(fn (a, b) { for i, j { sum k { sin(a[i, k]) * b[k, j] * 0.5 } } })(a, b, a * 0.5, b)", 3},
