@@ -184,22 +184,28 @@ struct KeptTensors {
 #else
   static constexpr bool kKeeps = true;
 #endif
-  using Set = std::array<Tensor*, kWays>;  // the first of each list
+  // Whoever gives a tensor back looks at the key alone, and not at what others have left.
+  struct List {
+    std::uint64_t key = 0;  // of the shape and dtype; two may have the same
+    Tensor* first = nullptr;
+  };
+  using Set = std::array<List, kWays>;
   std::array<Set, kSets> sets{};
   std::size_t bytes_made_again = 0;
   std::size_t next = 0;  // list that makes room
   std::size_t bytes = 0;
 
-  Set& set_of(DType dtype, std::span<const std::int64_t> shape) {
+  static std::uint64_t key_of(DType dtype, std::span<const std::int64_t> shape) {
     auto hash = (static_cast<std::uint64_t>(dtype) + 1) * 0x9e3779b97f4a7c15;
     for (const std::int64_t extent : shape)
       hash = (hash ^ static_cast<std::uint64_t>(extent)) * 0x9e3779b97f4a7c15;
-    return sets[hash >> 32 & (kSets - 1)];
+    return hash;
   }
+  Set& set_of(std::uint64_t key) { return sets[key >> 32 & (kSets - 1)]; }
 
   static std::size_t size_of(const Tensor& tensor) { return tensor.buffer_->size() + kAround; }
   static bool is_like(const Tensor* tensor, DType dtype, std::span<const std::int64_t> shape) {
-    if (!tensor || tensor->dtype_ != dtype || tensor->shape_.size() != shape.size()) return false;
+    if (tensor->dtype_ != dtype || tensor->shape_.size() != shape.size()) return false;
     for (std::size_t i = 0; i < shape.size(); ++i) {  // so few that a call of memcmp takes longer
       if (tensor->shape_[i] != shape[i]) return false;
     }
@@ -212,26 +218,28 @@ struct KeptTensors {
         !tensor->buffer_->is_unique())
       return false;
     while (bytes + size_of(*tensor) > kMost) {
-      Tensor*& first = sets[next / kWays % kSets][next % kWays];
+      Tensor*& first = sets[next / kWays % kSets][next % kWays].first;
       if (first) free(pop(first));
       if (!first) ++next;
     }
-    Tensor*& first = list_for(*tensor);
+    Tensor*& first = list_for(key_of(tensor->dtype_, tensor->shape_));
     tensor->next_kept_ = std::exchange(first, tensor);
     bytes += size_of(*tensor);
     return true;
   }
 
   // Its own, or an empty one.
-  Tensor*& list_for(const Tensor& tensor) {
-    Set& set = set_of(tensor.dtype_, tensor.shape_);
-    for (Tensor*& first : set) {
-      if (is_like(first, tensor.dtype_, tensor.shape_)) return first;
+  Tensor*& list_for(std::uint64_t key) {
+    Set& set = set_of(key);
+    for (List& list : set) {
+      if (list.key == key) return list.first;
     }
-    const auto empty = std::find(set.begin(), set.end(), nullptr);
-    Tensor*& first = empty == set.end() ? set[next++ % kWays] : *empty;
-    free_all(first);
-    return first;
+    const auto empty =
+        std::find_if(set.begin(), set.end(), [](const List& list) { return !list.first; });
+    List& list = empty == set.end() ? set[next++ % kWays] : *empty;
+    free_all(list.first);
+    list.key = key;
+    return list.first;
   }
 
   Tensor* pop(Tensor*& first) {
@@ -248,7 +256,7 @@ struct KeptTensors {
   bool free_all() {
     const bool has_some = bytes > 0;
     for (Set& set : sets) {
-      for (Tensor*& first : set) free_all(first);
+      for (List& list : set) free_all(list.first);
     }
     return has_some;
   }
@@ -267,8 +275,10 @@ struct KeptTensors {
 
   // One that is to be counted for the first time; null if there is none.
   Tensor* take(DType dtype, std::span<const std::int64_t> shape) {
-    for (Tensor*& first : set_of(dtype, shape)) {
-      if (!is_like(first, dtype, shape)) continue;
+    const std::uint64_t key = key_of(dtype, shape);
+    for (auto& [list_key, first] : set_of(key)) {
+      if (list_key != key || !first) continue;
+      if (!is_like(first, dtype, shape)) return nullptr;
       bytes_made_again += Pool::class_size(Pool::class_of(first->buffer_->size()));
       return pop(first);
     }
