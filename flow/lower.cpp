@@ -190,9 +190,11 @@ void Lowerer::next_point(std::vector<std::int64_t>& at, const std::vector<lang::
   }
 }
 
-Operand Lowerer::index_constant(std::int64_t value) {
-  return constant(lang::Value::scalar(lang::DType::Int64, static_cast<std::uint64_t>(value)));
+Operand Lowerer::number(lang::DType dtype, std::int64_t value) {
+  return constant(lang::Value::scalar(dtype, lang::bits_from_int(dtype, value)));
 }
+
+Operand Lowerer::index_constant(std::int64_t value) { return number(lang::DType::Int64, value); }
 
 std::optional<std::uint64_t> Lowerer::known_bits(const Operand& operand) const {
   if (operand.is_slot()) return std::nullopt;

@@ -135,7 +135,9 @@ class Lowerer {
   Spread as_type(const Spread& value, const lang::Type& type, Block& block);
   void append_operands(const Spread& value, Block& block, std::vector<Operand>& operands);
   static void next_point(std::vector<std::int64_t>& at, const std::vector<lang::Dim>& dims);
-  Operand index_constant(std::int64_t value);
+  // Of an integer dtype.
+  Operand number(lang::DType dtype, std::int64_t value);
+  Operand index_constant(std::int64_t value);  // int64
   // The number that an operand is known to be.
   std::optional<std::uint64_t> known_bits(const Operand& operand) const;
   std::optional<std::int64_t> known_index(const Operand& operand) const;
@@ -224,10 +226,9 @@ class Lowerer {
                    const Operand& if_false);
   // Is an index known to be in range?
   bool is_inside(const Operand& index, const lang::Dim& dim) const;
-  // A constant of an integer dtype.
-  Operand number(lang::DType dtype, std::int64_t value);
-  // The row-major position of indices that are in range, as int64.
-  Operand position_of(const lang::Type& tensor, const std::vector<Operand>& indices, Block& block);
+  // The row-major position of the element, or the part, where all indices are known and in range.
+  std::optional<std::size_t> known_position(const lang::Type& tensor,
+                                            const std::vector<Operand>& indices) const;
   // What `inside` gives, so many scalars of the dtype of a small tensor, where that has an element
   // at the indices; else the step fails.
   std::vector<Operand> where_inside(const Spread& tensor, const std::vector<Operand>& indices,
@@ -242,6 +243,8 @@ class Lowerer {
   Spread scatter_small(const lang::ScatterReduce& node, const Spread& init, Block& block);
   // One point of a scatter into a small tensor: its elements, some of which become others.
   void scatter_point(const lang::ScatterReduce& node, Spread& tensor, Block& block);
+  // The row-major position of indices that are in range, as int64.
+  Operand position_of(const lang::Type& tensor, const std::vector<Operand>& indices, Block& block);
   // One point of a scatter into `target`, by Own.
   void store_point(const lang::ScatterReduce& node, const Operand& target, Block& block);
   // --- Kernels (flow/kernels.cpp) ---

@@ -86,26 +86,35 @@ Spread Lowerer::scatter_small(const lang::ScatterReduce& node, const Spread& ini
   return tensor;
 }
 
+Operand Lowerer::position_of(const lang::Type& tensor, const std::vector<Operand>& indices,
+                             Block& block) {
+  const std::vector<lang::Dim>& dims = dims_of(tensor);
+  constexpr lang::DType kIndex = lang::DType::Int64;
+  std::optional<Operand> position;
+  for (std::size_t axis = 0; axis < indices.size(); ++axis) {
+    Operand index = indices[axis];
+    if (operand_dtype(index) != kIndex)
+      index = emit(lang::Prim::Cast, operand_dtype(index), kIndex, {index}, block);
+    if (position) {
+      const Operand row = emit(lang::Prim::Mul, kIndex, kIndex,
+                               {*position, index_constant(dims[axis].constant())}, block);
+      index = emit(lang::Prim::Add, kIndex, kIndex, {row, index}, block);
+    }
+    position = index;
+  }
+  return *position;
+}
+
 void Lowerer::scatter_point(const lang::ScatterReduce& node, Spread& tensor, Block& block) {
   const lang::DType dtype = dtype_of(tensor.tensor);
   const auto folded = [&](const Operand& old, const Operand& value, Block& into) {
     if (node.op == lang::ReduceOp::Set) return value;
     return emit(loops::prim_of(node.op), dtype, dtype, {old, value}, into);
   };
-  const std::vector<lang::Dim>& dims = dims_of(tensor.tensor);
   std::vector<Operand> indices;
-  bool is_known = true;
-  std::size_t position = 0;
-  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-    indices.push_back(scalar(node.indices[axis], block));
-    const auto at = known_index(indices.back());
-    is_known = is_known && at && *at >= 0 && *at < dims[axis].constant();
-    if (is_known)
-      position = position * static_cast<std::size_t>(dims[axis].constant()) +
-                 static_cast<std::size_t>(*at);
-  }
-  if (is_known) {
-    Operand& element = tensor.parts[position].operand;
+  for (const Expr& index : node.indices) indices.push_back(scalar(index, block));
+  if (const auto position = known_position(tensor.tensor, indices)) {
+    Operand& element = tensor.parts[*position].operand;
     element = folded(element, scalar(node.value, block), block);
     return;
   }

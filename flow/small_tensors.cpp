@@ -142,54 +142,28 @@ Operand Lowerer::folded(const lang::Reduction& node, const std::vector<Operand>&
   return lanes[0];
 }
 
+std::optional<std::size_t> Lowerer::known_position(const lang::Type& tensor,
+                                                   const std::vector<Operand>& indices) const {
+  const std::vector<lang::Dim>& dims = dims_of(tensor);
+  std::size_t position = 0;
+  for (std::size_t axis = 0; axis < indices.size(); ++axis) {
+    const auto at = known_index(indices[axis]);
+    if (!at || !is_inside(indices[axis], dims[axis])) return std::nullopt;
+    position =
+        position * static_cast<std::size_t>(dims[axis].constant()) + static_cast<std::size_t>(*at);
+  }
+  return position;
+}
+
 Spread Lowerer::small_index(const Spread& tensor, const std::vector<Operand>& indices,
                             const lang::Index& node, Block& block) {
-  const std::vector<lang::Dim>& dims = dims_of(tensor.tensor);
-  std::size_t first = 0;
-  std::size_t count = yielded_elements(tensor.tensor);
-  bool is_known = true;
-  for (std::size_t axis = 0; axis < indices.size() && is_known; ++axis) {
-    const auto at = known_index(indices[axis]);
-    is_known = at && *at >= 0 && *at < dims[axis].constant();
-    if (!is_known) break;
-    count /= static_cast<std::size_t>(dims[axis].constant());
-    first += static_cast<std::size_t>(*at) * count;
-  }
-  if (is_known && tensor.parts.empty()) {
-    std::vector<Operand> args = {*tensor.whole};
-    args.insert(args.end(), indices.begin(), indices.end());
-    return element_or_part(std::move(args), node, block);
-  }
-  if (is_known) {
-    if (indices.size() == dims.size()) return tensor.parts[first];
-    const auto begin = tensor.parts.begin() + static_cast<std::ptrdiff_t>(first);
-    return Spread::of_tensor(node.type, {begin, begin + static_cast<std::ptrdiff_t>(count)});
-  }
-  if (tensor.whole) {
+  const bool has_parts = !tensor.parts.empty();
+  if (tensor.whole && !(has_parts && known_position(tensor.tensor, indices))) {
     std::vector<Operand> args = {*tensor.whole};
     args.insert(args.end(), indices.begin(), indices.end());
     return element_or_part(std::move(args), node, block);
   }
   return chosen(tensor, indices, node, block);
-}
-
-Operand Lowerer::position_of(const lang::Type& tensor, const std::vector<Operand>& indices,
-                             Block& block) {
-  const std::vector<lang::Dim>& dims = dims_of(tensor);
-  constexpr lang::DType kIndex = lang::DType::Int64;
-  std::optional<Operand> position;
-  for (std::size_t axis = 0; axis < indices.size(); ++axis) {
-    Operand index = indices[axis];
-    if (operand_dtype(index) != kIndex)
-      index = emit(lang::Prim::Cast, operand_dtype(index), kIndex, {index}, block);
-    if (position) {
-      const Operand row = emit(lang::Prim::Mul, kIndex, kIndex,
-                               {*position, index_constant(dims[axis].constant())}, block);
-      index = emit(lang::Prim::Add, kIndex, kIndex, {row, index}, block);
-    }
-    position = index;
-  }
-  return *position;
 }
 
 std::optional<EitherIndex> Lowerer::either_index(const Operand& index) const {
@@ -310,10 +284,6 @@ Spread Lowerer::chosen(const Spread& tensor, const std::vector<Operand>& indices
   std::vector<Spread> parts;
   for (const Operand& each : values) parts.push_back(Spread::of(each));
   return Spread::of_tensor(node.type, std::move(parts));
-}
-
-Operand Lowerer::number(lang::DType dtype, std::int64_t value) {
-  return constant(lang::Value::scalar(dtype, lang::bits_from_int(dtype, value)));
 }
 
 lang::DType Lowerer::operand_dtype(const Operand& operand) const {

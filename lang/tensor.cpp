@@ -228,12 +228,17 @@ struct KeptTensors {
     return true;
   }
 
+  // Null if there is none with the key.
+  static List* find(Set& set, std::uint64_t key) {
+    const auto found =
+        std::find_if(set.begin(), set.end(), [&](const List& list) { return list.key == key; });
+    return found == set.end() ? nullptr : &*found;
+  }
+
   // Its own, or an empty one.
   Tensor*& list_for(std::uint64_t key) {
     Set& set = set_of(key);
-    for (List& list : set) {
-      if (list.key == key) return list.first;
-    }
+    if (List* const own = find(set, key)) return own->first;
     const auto empty =
         std::find_if(set.begin(), set.end(), [](const List& list) { return !list.first; });
     List& list = empty == set.end() ? set[next++ % kWays] : *empty;
@@ -276,13 +281,10 @@ struct KeptTensors {
   // One that is to be counted for the first time; null if there is none.
   Tensor* take(DType dtype, std::span<const std::int64_t> shape) {
     const std::uint64_t key = key_of(dtype, shape);
-    for (auto& [list_key, first] : set_of(key)) {
-      if (list_key != key || !first) continue;
-      if (!is_like(first, dtype, shape)) return nullptr;
-      bytes_made_again += Pool::class_size(Pool::class_of(first->buffer_->size()));
-      return pop(first);
-    }
-    return nullptr;
+    List* const list = find(set_of(key), key);
+    if (!list || !list->first || !is_like(list->first, dtype, shape)) return nullptr;
+    bytes_made_again += Pool::class_size(Pool::class_of(list->first->buffer_->size()));
+    return pop(list->first);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,11 @@ constexpr double kReuse = 8;  // of an element that is computed first, at least
 // Of left and right: where the library does not take reads as they lie, it may take copies.
 constexpr std::pair<bool, bool> kCopies[] = {
     {false, false}, {false, true}, {true, false}, {true, true}};
+
+Vars joined(Vars vars, std::span<const IndexVarId> more) {
+  vars.insert(vars.end(), more.begin(), more.end());
+  return vars;
+}
 
 class Splitter {
  public:
@@ -101,21 +107,20 @@ class Splitter {
   // A product with a sum in it, as one sum: sum k { (sum l { a[i, k, l] * b[j, l] }) * c[j, k] } is
   // sum k, l { a[i, k, l] * (b[j, l] * c[j, k]) }.
   std::optional<Part> part_of_merged(const TensorDef& def, const Vars& over, const Term& term) {
+    if (!term.conditions.empty()) return std::nullopt;
     const auto flat = flat_product(stages_, term.product);
-    if (!flat || !term.conditions.empty()) return std::nullopt;
+    if (!flat) return std::nullopt;
     std::vector<Factor> factors = flat->factors;
     const auto sum = std::find_if(factors.begin(), factors.end(), [&](const Factor& factor) {
       const Node& inner = node(factor.node);
       return !factor.is_divisor && inner.kind == NodeKind::Reduce && inner.op == ReduceOp::Sum;
     });
     if (sum == factors.end()) return std::nullopt;
-    Vars around = def.vars;
-    around.insert(around.end(), over.begin(), over.end());
+    const Vars around = joined(def.vars, over);
     // Otherwise it would be added up again for each point of what it does not depend on.
     if (free_.among(around, sum->node).size() < around.size()) return std::nullopt;
     const auto reduced = stages_.vars(node(sum->node));
-    Vars all = over;
-    all.insert(all.end(), reduced.begin(), reduced.end());
+    const Vars all = joined(over, reduced);
     sum->node = stages_.args(node(sum->node))[0];
     const NodeId product = product_of(make_, factors, -1, def.dtype);
     return part_of(def, all, {product, {}, term.is_subtracted != flat->is_negative});
@@ -153,8 +158,7 @@ class Splitter {
     if (is_read && !copies) return factors[0].node;
     if (!is_read && copies) return std::nullopt;  // it lies as it is wanted
     const NodeId product = product_of(make_, factors, -1, def.dtype);
-    Vars scope = def.vars;
-    scope.insert(scope.end(), over.begin(), over.end());
+    const Vars scope = joined(def.vars, over);
     const Vars vars = free_.among(scope, product);
     const double elements = points_of(stages_, vars);
     if (elements > kMostElements || elements * kReuse > points_of(stages_, scope))
