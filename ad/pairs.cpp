@@ -68,7 +68,7 @@ class Deriver {
       add(pair_.forward, fn.params, body);
     } else {
       settle_unwind();
-      lang::Substitution made;
+      lang::Substitution made = {{loop_.get(), lang::make_global_var(loop_name_, {}, loop_type_)}};
       for (TapeStep& step : steps_) made[step.place.get()] = tape_with(step);
       for (const BaseLeaf& leaf : bases_)
         made[leaf.residual.get()] = base_leaf(leaf.value, leaf.path);
@@ -99,26 +99,39 @@ class Deriver {
       }));
     }
     counters_.emplace(*fn_, calls, is_kept_);
-    tape_def_ = lang::TypeDefRef(new lang::TypeDef);
-    tape_def_->name = program_.reserve_name(name_ + "_Tape");
-    tape_def_->params = residual_->params;
-    program_.add_type(tape_def_);
-    tape_type_ = own_type(*tape_def_);
-    start_ = add_constructor(*tape_def_, tape_def_->name + "_Start", {});
-    tape_ = lang::make_variable("tape", tape_type_);
     loop_name_ = program_.reserve_name(name_ + "_taping");
+    loop_ = lang::make_variable(loop_name_, pair_.forward_type);
     unwind_name_ = program_.reserve_name(name_ + "_unwind");
+  }
+
+  // Once it is known what the steps save. Of steps that are all the same and save nothing, the tape
+  // is their number.
+  void settle_tape() {
+    if (steps_.size() == 1 && steps_.front().saved.empty()) {
+      tape_type_ = build::index_constant(0)->type;
+    } else {
+      tape_def_ = lang::TypeDefRef(new lang::TypeDef);
+      tape_def_->name = program_.reserve_name(name_ + "_Tape");
+      tape_def_->params = residual_->params;
+      program_.add_type(tape_def_);
+      tape_type_ = own_type(*tape_def_);
+      start_ = add_constructor(*tape_def_, tape_def_->name + "_Start", {});
+    }
+    tape_ = lang::make_variable("tape", tape_type_);
     const auto* forward = as<lang::FunctionType>(pair_.forward_type);
     std::vector<Type> params = forward->params;
     params.push_back(tape_type_);
     loop_type_ = lang::function_type(std::move(params), forward->result);
   }
 
+  bool is_tape_number() const { return !tape_def_; }
+
   // Once it is known what the steps read: parameters that go round unchanged are not taped, but go
   // round the backward loop, too; and so do counters, and the state of the step behind.
   void settle_unwind() {
-    std::vector<Type> types = {tape_type_};
     carried_ = carry_states(fn_->params, steps_);
+    settle_tape();
+    std::vector<Type> types = {tape_type_};
     for (std::size_t i = 0; i < fn_->params.size(); ++i) {
       if (counters_->is_counter(i)) settle_counter(i);
     }
@@ -192,8 +205,9 @@ class Deriver {
       std::vector<Expr> args = lang::cast<lang::Call>(result).args;
       std::vector<lang::Binding> slices;
       args.push_back(step_leaf(lang::cast<lang::Call>(result), path, slices));
-      return lang::close_block({bound_early(path.primal(before), slices),
-                                call_global(loop_name_, loop_type_, std::move(args))});
+      return lang::close_block(
+          {bound_early(path.primal(before), slices),
+           lang::make_call(lang::make_var(loop_), std::move(args), nullptr, {}, both)});
     }
     const Expr value = path.forward_value("value", result);
     if (has_loop_) {
@@ -283,7 +297,7 @@ class Deriver {
     own.push_back(adjoint);
     if (rest) own.push_back(rest);
     Backward backward = backward_of(leaf, own, [&](const Expr& adjoints) {
-      return rest ? sum(unwind(rest, adjoints), added, leaf.backward()) : adjoints;
+      return rest ? sum(unwind(lang::make_var(rest), adjoints), added, leaf.backward()) : adjoints;
     });
     std::vector<Type> types = types_of(backward.saved);
     std::vector<Expr> fields = uses_of(backward.saved);
@@ -324,8 +338,8 @@ class Deriver {
     return packed(adjoints_type_, state_, next);
   }
 
-  Expr unwind(const VariableRef& tape, const Expr& adjoints) const {
-    std::vector<Expr> args = {lang::make_var(tape)};
+  Expr unwind(Expr tape, const Expr& adjoints) const {
+    std::vector<Expr> args = {std::move(tape)};
     for (const VariableRef& each : invariants_) args.push_back(lang::make_var(each));
     for (const Carried& each : carried_) args.push_back(lang::make_var(each.param));
     append_parts(adjoints, args);
@@ -378,7 +392,7 @@ class Deriver {
                            lang::equal(var->variable->type, fn_->params[i]->type);
       step.next.push_back(is_made ? var->variable : VariableRef());
     }
-    step.place = lang::make_variable("tape", tape_type_);
+    step.place = lang::make_variable("tape", residual_type_);
     steps_.push_back(std::move(step));
     return lang::make_var(steps_.back().place);
   }
@@ -391,6 +405,7 @@ class Deriver {
 
   // The tape with a step on top, of which all is known.
   Expr tape_with(TapeStep& step) {
+    if (is_tape_number()) return build::add(lang::make_var(tape_), build::index_constant(1));
     std::vector<Type> types = types_of(step.saved);
     types.push_back(tape_type_);
     std::vector<Expr> fields = uses_of(step.saved);
@@ -430,27 +445,42 @@ class Deriver {
     for (const auto& param : fn_->params)
       params.push_back(lang::make_variable(param->name, param->type));
     std::vector<Expr> args = uses_of(params);
-    args.push_back(construct(start_, {}, tape_type_));
+    args.push_back(is_tape_number() ? build::index_constant(0) : construct(start_, {}, tape_type_));
     add(pair_.forward, params, call_global(loop_name_, loop_type_, std::move(args)));
   }
 
   void add_unwind() {
     const VariableRef tape = lang::make_variable("tape", tape_type_);
-    std::vector<lang::Clause> clauses;
-    for (const TapeStep& step : steps_) {
-      const VariableRef rest = lang::make_variable("tape", tape_type_);
-      lang::Block code = lang::open_block(step.code);
-      code.result = unwind(rest, code.result);
-      const Expr block = lang::close_block(code);
-      clauses.push_back(clause_of(step.constructor, {block, step.saved}, rest));
-    }
-    clauses.push_back({lang::constructor_pattern(start_, {}), adjoints_state()});
     std::vector<VariableRef> params = {tape};
     params.insert(params.end(), invariants_.begin(), invariants_.end());
     for (const Carried& each : carried_) params.push_back(each.after);
     params.insert(params.end(), state_.begin(), state_.end());
     add(unwind_name_, params,
-        lang::make_match(lang::make_var(tape), std::move(clauses), true, {}, adjoints_type_));
+        is_tape_number() ? counted_turns(lang::make_var(tape)) : taped_turns(lang::make_var(tape)));
+  }
+
+  Expr counted_turns(const Expr& tape) {
+    return lang::make_if(build::prim(lang::Prim::Lt, {build::index_constant(0), tape}),
+                         turn(steps_.front(), build::sub(tape, build::index_constant(1))),
+                         adjoints_state(), {}, adjoints_type_);
+  }
+
+  Expr taped_turns(const Expr& tape) {
+    std::vector<lang::Clause> clauses;
+    for (const TapeStep& step : steps_) {
+      const VariableRef rest = lang::make_variable("tape", tape_type_);
+      clauses.push_back(
+          clause_of(step.constructor, {turn(step, lang::make_var(rest)), step.saved}, rest));
+    }
+    clauses.push_back({lang::constructor_pattern(start_, {}), adjoints_state()});
+    return lang::make_match(tape, std::move(clauses), true, {}, adjoints_type_);
+  }
+
+  // A step, and the ones before it, which `rest` tells.
+  Expr turn(const TapeStep& step, Expr rest) const {
+    lang::Block code = lang::open_block(step.code);
+    code.result = unwind(std::move(rest), code.result);
+    return lang::close_block(code);
   }
 
   void add_backward() {
@@ -479,9 +509,10 @@ class Deriver {
   bool has_loop_ = false;
   std::vector<bool> is_kept_;  // parameters that go round unchanged
   std::optional<Counters> counters_;
-  lang::TypeDefRef tape_def_;
+  lang::TypeDefRef tape_def_;  // null where the tape is a number
   Type tape_type_, loop_type_, unwind_type_;
   const lang::Constructor* start_ = nullptr;
+  VariableRef loop_;  // stands for the forward loop until the type of its tape is known
   VariableRef tape_;
   std::vector<VariableRef> state_;
   std::string loop_name_, unwind_name_;

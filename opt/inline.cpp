@@ -116,11 +116,12 @@ bool is_marked(const lang::Function& fn) {
   return mark && mark->as_int() && *mark->as_int() != 0;
 }
 
-bool calls(const Expr& body, const std::string& name) {
+// At the same extents: what calls itself at others ends, and is no loop.
+bool calls_itself(const Expr& function, const std::string& name) {
   bool found = false;
-  lang::visit_post_order(body, [&](const Expr& node) {
+  lang::visit_post_order(lang::cast<lang::Function>(function).body, [&](const Expr& node) {
     const auto* global = as<lang::GlobalVar>(node);
-    found = found || (global && global->name == name);
+    found = found || (global && global->name == name && lang::equal(global->type, function->type));
   });
   return found;
 }
@@ -468,7 +469,11 @@ class Inliner final : public lang::Rewriter {
     const auto& fn = lang::cast<lang::Function>(callee);
     // Its nests keep their schedule where they are. What is computed for one element has none.
     if (lang::schedule_of(fn) && !is_in_index_notation_) return false;
-    if (is_marked(fn)) return !calls(fn.body, global.name);
+    if (!is_marked(fn) && !is_small(fn, callee)) return false;
+    return !calls_itself(callee, global.name);  // a loop's first turn, written out, saves nothing
+  }
+
+  bool is_small(const lang::Function& fn, const Expr& callee) const {
     if (run_.is_scheduled && !is_in_index_notation_ && !lang::nests_of(fn).empty()) return false;
     if (run_.globals != Globals::Small) return false;
     return is_straight_line(fn, run_.max_bindings) || makes_function(fn, run_.max_bindings) ||
