@@ -108,7 +108,7 @@ class Deriver {
   // is their number.
   void settle_tape() {
     if (steps_.size() == 1 && steps_.front().saved.empty()) {
-      tape_type_ = build::index_constant(0)->type;
+      tape_type_ = lang::scalar_type(lang::DType::Int64);
     } else {
       tape_def_ = lang::TypeDefRef(new lang::TypeDef);
       tape_def_->name = program_.reserve_name(name_ + "_Tape");
@@ -512,7 +512,8 @@ class Deriver {
   lang::TypeDefRef tape_def_;  // null where the tape is a number
   Type tape_type_, loop_type_, unwind_type_;
   const lang::Constructor* start_ = nullptr;
-  VariableRef loop_;  // stands for the forward loop until the type of its tape is known
+  // Stands for the forward loop until the type of its tape is known, which this one's lacks.
+  VariableRef loop_;
   VariableRef tape_;
   std::vector<VariableRef> state_;
   std::string loop_name_, unwind_name_;
