@@ -19,7 +19,7 @@
 
 option(RELAY_PRECOMPILED "Read the standard library's headers once" ON)
 option(RELAY_JOINED "Compile the sources of a folder in groups" ON)
-set(RELAY_GROUP 6 CACHE STRING "How many sources make a group")
+set(RELAY_GROUP 12 CACHE STRING "How many sources make a group")
 
 if(RELAY_FUZZ)  # clang compiles headers for each set of flags, and the fuzzers' flags differ
   set(RELAY_PRECOMPILED OFF)

@@ -73,12 +73,13 @@ std::string piece(FileReader& file, std::int64_t begin, std::int64_t size) {
   bad_data(file.path(), "the archive's directory is damaged");
 }
 
-struct Directory {
+// Where the directory lies, and how many members it names.
+struct Position {
   std::uint64_t begin, size, members;
 };
 
 // The record at the end of the archive, with a comment of at most 64 KiB behind it.
-Directory find_directory(FileReader& file) {
+Position find_directory(FileReader& file) {
   constexpr std::int64_t kLongestComment = 0xffff;
   const std::int64_t whole = file.size();
   if (whole < kEndSize) no_archive(file);
@@ -89,7 +90,7 @@ Directory find_directory(FileReader& file) {
     if (fields.four() != kEnd) continue;
     const bool is_whole = fields.four() == 0;  // the numbers of two disks
     fields.two();
-    Directory found{0, 0, fields.two()};
+    Position found{0, 0, fields.two()};
     found.size = fields.four();
     found.begin = fields.four();
     if (fields.two() != tail.size() - at - kEndSize) continue;  // the comment ends elsewhere
@@ -164,7 +165,7 @@ ZipMember next_member(FileReader& file, Fields& fields) {
 
 std::vector<ZipMember> read_zip_directory(FileReader& file) {
   file.require_regular("reading a `.npz` file");
-  const Directory directory = find_directory(file);
+  const Position directory = find_directory(file);
   const std::string text = piece(file, static_cast<std::int64_t>(directory.begin),
                                  static_cast<std::int64_t>(directory.size));
   if (directory.members > directory.size / kCentralSize) broken(file);

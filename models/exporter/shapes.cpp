@@ -161,7 +161,7 @@ template <auto& kNode>
 Value by_shape(Call& call) {
   return call.give(call.node(kNode, {call.in(0), integers_of(call, 1)}));
 }
-constexpr char kExpand[] = "Expand";
+constexpr char kExpandName[] = "Expand";
 constexpr char kTile[] = "Tile";
 constexpr char kReshape[] = "Reshape";
 
@@ -199,7 +199,7 @@ constexpr auto kShapes = std::to_array<Operator>({
     {"broadcast_to", &broadcast, "`Expand`"},
     {"broadcast_to_like", &broadcast, "`Expand`"},
     {"contrib_reverse_reshape", &reshaped, kReshapeNode},
-    {"dyn.broadcast_to", &by_shape<kExpand>, "`Expand`"},
+    {"dyn.broadcast_to", &by_shape<kExpandName>, "`Expand`"},
     {"dyn.reshape", &by_shape<kReshape>, kReshapeNode, "with the codes 0 and -1"},
     {"dyn.strided_slice", &dynamic_slice, "`Slice`"},
     {"dyn.tile", &by_shape<kTile>, "`Tile`", "a count for each axis"},

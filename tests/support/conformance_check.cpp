@@ -13,6 +13,7 @@
 #include "parser/parse.h"
 #include "tests/support/conformance_eval.h"
 #include "tests/support/conformance_pass.h"
+#include "tests/support/first_line.h"
 #include "typecheck/infer.h"
 
 namespace relay::tests {
@@ -59,13 +60,6 @@ std::string print(const Program& program) {
   const lang::PrintOptions options{.header = true};
   return program.expression ? lang::print(program.expression, options)
                             : lang::print_module(program.module, options);
-}
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-std::string describe(const std::vector<Diagnostic>& errors) {
-  return fmt::format("{}: {}", lang::name_of(errors.front().kind),
-                     first_line(errors.front().message));
 }
 
 // Printed with its variables named by kind and order of appearance.
@@ -135,7 +129,8 @@ void check_round_trip(Reader& reader, const Program& program, const lang::Module
   const Result<Program> again = reader.read(printed, scope);
   if (!again) {
     outcome.reads_back = false;
-    outcome.read_back_trouble = "what we print does not parse: " + describe(again.errors());
+    outcome.read_back_trouble =
+        "what we print does not parse: " + first_line(again.errors().front());
     return;
   }
   if (print(*again) == printed) return;
@@ -152,7 +147,7 @@ void compare_result(Reader& reader, const Record& record, const Program& program
   const Result<Program> theirs = reader.read(record.result, scope);
   if (!theirs) {
     outcome.agrees = false;
-    outcome.difference = "what Relay prints does not parse: " + describe(theirs.errors());
+    outcome.difference = "what Relay prints does not parse: " + first_line(theirs.errors().front());
   } else if (!is_expression) {
     compare_types(*types, *theirs, outcome);
   } else if (program.expression && theirs->expression &&
@@ -183,7 +178,7 @@ Agreement check(const Record& record) {
   if (errors.empty() != record.accepted) {
     outcome.agrees = false;
     outcome.difference = errors.empty() ? "we accept, Relay rejects: " + first_line(record.error)
-                                        : "we reject, Relay accepts: " + describe(errors);
+                                        : "we reject, Relay accepts: " + first_line(errors.front());
   }
   if (!errors.empty()) return outcome;
   check_round_trip(reader, *program, scope, outcome);
@@ -222,7 +217,7 @@ Agreement check_record(const Record& record) {
       outcome = check(record);
     } catch (const lang::Failure& failure) {
       outcome.agrees = false;
-      outcome.difference = describe(failure.diagnostics);
+      outcome.difference = first_line(failure.diagnostics.front());
     } catch (const std::exception& error) {
       outcome.agrees = false;
       outcome.difference = fmt::format("internal error: {}", first_line(error.what()));

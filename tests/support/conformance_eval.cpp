@@ -12,6 +12,7 @@
 
 #include "lang/base64.h"
 #include "repl/session.h"
+#include "tests/support/first_line.h"
 
 namespace relay::tests {
 namespace {
@@ -143,11 +144,6 @@ std::string compare(const Value& ours, const Json& theirs, const std::string& pr
   return compare(*ours.to_tensor(), *tensor_of(theirs), program);
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-std::string describe(const lang::Diagnostic& error) {
-  return fmt::format("{}: {}", lang::name_of(error.kind), first_line(error.message));
-}
-
 }  // namespace
 
 std::string evaluate_record(const Record& record) {
@@ -158,13 +154,13 @@ std::string evaluate_record(const Record& record) {
   repl::Session session(options);
   const auto errors = session.run(
       "record", record.source, [](const repl::ItemResult&) {}, parser::Notation::Strict);
-  if (!errors.empty()) return describe(errors.front());
+  if (!errors.empty()) return first_line(errors.front());
   std::vector<Expr> inputs;
   for (const Json& input : json.at("inputs"))
     inputs.push_back(expression_of(input, session.module()));
   const Expr entry = lang::make_global_var(json.at("entry").get<std::string>());
   const auto value = session.evaluate(lang::make_call(entry, std::move(inputs)));
-  if (!value) return describe(value.errors().front());
+  if (!value) return first_line(value.errors().front());
   return compare(*value, json.at("output"), record.source);
 }
 

@@ -14,6 +14,7 @@
 #include "parser/parse.h"
 #include "repl/session.h"
 #include "tests/support/conformance_external.h"
+#include "tests/support/first_line.h"
 #include "tests/support/passed_program.h"
 
 namespace relay::tests {
@@ -41,11 +42,6 @@ const opt::Pass* our_pass(const std::string& name) {
 // Their options are compilers that were registered beside the record.
 bool is_for_compilers(const std::string& pass) {
   return pass == "AnnotateTarget" || pass == "MergeComposite";
-}
-
-std::string describe(const lang::Diagnostic& error) {
-  return fmt::format("{}: {}", lang::name_of(error.kind),
-                     error.message.substr(0, error.message.find('\n')));
 }
 
 // An argument of the type, always the same; null where it is not made of tensors of known shape.
@@ -120,7 +116,7 @@ class Ran {
     }
     const auto errors = session_.run(
         "record", text, [](const repl::ItemResult&) {}, parser::Notation::Strict);
-    if (!errors.empty()) trouble_ = describe(errors.front());
+    if (!errors.empty()) trouble_ = first_line(errors.front());
     function_ = lang::make_global_var("main");
   }
 
@@ -136,7 +132,7 @@ class Ran {
     if (!trouble_.empty()) return std::nullopt;
     auto value = session_.evaluate(lang::make_call(function_, arguments));
     if (value) return *value;
-    trouble_ = describe(value.errors().front());
+    trouble_ = first_line(value.errors().front());
     return std::nullopt;
   }
 
@@ -181,7 +177,7 @@ PassOutcome compare_devices(Ran& given, const Record& record) {
   // The one that the records were made with.
   const auto text = given.session().optimised(
       {.passes = "PlanDevices(default=\"cuda\", host=\"cpu\")", .is_strict = true});
-  if (!text) return {"the pass: " + describe(text.errors().front())};
+  if (!text) return {"the pass: " + first_line(text.errors().front())};
   Ran ours(text->text);
   if (!ours.trouble().empty()) return {"what we made: " + ours.trouble()};
   for (const lang::Definition* expected : theirs.session().module().definitions()) {
@@ -222,7 +218,7 @@ PassOutcome run_pass(const Record& record) {
     pass = recorded.pass;
   }
   const auto text = given.session().optimised({.passes = pass, .is_strict = true});
-  if (!text) return {"the pass: " + describe(text.errors().front())};
+  if (!text) return {"the pass: " + first_line(text.errors().front())};
   Ran ours(text->text);
   if (!ours.trouble().empty()) return {"what we made: " + ours.trouble()};
   if (hands_over) {

@@ -24,7 +24,7 @@ using lang::Span;
 
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+bool is_white(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 int code_points(std::string_view bytes) {
   return static_cast<int>(std::count_if(bytes.begin(), bytes.end(), [](char c) {
@@ -37,7 +37,7 @@ Place place_in_source(Span span) {
   const std::string_view text = span.source->text();
   span.end = std::min(span.end, static_cast<std::uint32_t>(text.size()));
   span.begin = std::min(span.begin, span.end);
-  while (span.end > span.begin + 1 && is_space(text[span.end - 1])) --span.end;
+  while (span.end > span.begin + 1 && is_white(text[span.end - 1])) --span.end;
   const auto column = [&](lang::Source::Position at) {
     return code_points(span.source->line(at.line).substr(0, at.column - 1)) + 1;
   };

@@ -17,7 +17,7 @@ namespace relay::tests {
 namespace {
 
 constexpr int kColumns = 120;  // no line of a page is longer
-constexpr std::string_view kPrompt = "relay> ";
+constexpr std::string_view kTypedPrompt = "relay> ";
 
 // What a page does not have of what a terminal shows.
 Lines without_marks(const Lines& shown) {
@@ -44,7 +44,7 @@ class Prompt {
     const std::size_t row = program_.screen().row();
     if (!program_.enter(entry + '\r')) return {"there is no prompt after this"};
     const Lines lines = program_.screen().lines();
-    const std::size_t typed_rows = (kPrompt.size() + entry.size()) / kColumns + 1;
+    const std::size_t typed_rows = (kTypedPrompt.size() + entry.size()) / kColumns + 1;
     return without_marks({lines.begin() + static_cast<std::ptrdiff_t>(row + typed_rows),
                           lines.begin() + static_cast<std::ptrdiff_t>(program_.screen().row())});
   }
