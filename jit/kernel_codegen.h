@@ -151,6 +151,7 @@ class KernelCodegen {
 
   // reduce_codegen.cpp
   LaneValue emit_reduce(const loops::Instruction& instruction);
+  Partial reduce_uniform(const loops::Region& region);
   Partial reduce_each_lane(const loops::Region& region, bool is_vector);
   Partial reduce_unrolled(const loops::Region& region, std::int64_t count, bool is_vector);
   Partial reduce_in_registers(const loops::Region& region, bool is_vector);
@@ -163,8 +164,9 @@ class KernelCodegen {
   Partial across_round(const loops::Region& region, llvm::Value* first, const Partial& sum);
   Partial across_masked(const loops::Region& region, llvm::Value* first, llvm::Value* end,
                         const Partial& old);
-  Partial across_in_scalars(const loops::Region& region, llvm::Value* first, llvm::Value* end,
-                            const Partial& old);
+  Partial across_in_scalars(const loops::Region& region, llvm::Value* row, llvm::Value* begin,
+                            llvm::Value* end, const Partial& old);
+  Partial selected(llvm::Value* mask, const Partial& a, const Partial& b);
   Partial across_axes(const loops::Region& region);
   template <class Body>
   void reduction_nest(const loops::Region& region, std::size_t depth, std::size_t end, Body body);

@@ -31,6 +31,7 @@ using loops::Region;
 namespace {
 
 constexpr std::int64_t kUnrolledRounds = 4;
+constexpr std::int64_t kLeastRow = 2 * kReductionLanes;
 
 }  // namespace
 
@@ -231,11 +232,26 @@ KernelCodegen::LaneValue KernelCodegen::emit_reduce(const Instruction& instructi
   }
   const Lanes outer = lanes_;
   lanes_ = {};
-  const bool is_across = !is_exact_ && analysis_.vector_axis(region) >= 0 &&
-                         (host_.has_masks || region.axes.size() == 1);
-  const Partial sum = is_across ? reduce_across_lanes(region) : reduce_each_lane(region, false);
+  const Partial sum = reduce_uniform(region);
   lanes_ = outer;
   return {sum.result(), nullptr};
+}
+
+// One result for all lanes.
+KernelCodegen::Partial KernelCodegen::reduce_uniform(const Region& region) {
+  if (is_exact_ || analysis_.vector_axis(region) < 0) return reduce_each_lane(region, false);
+  if (host_.has_masks || region.axes.size() == 1) return reduce_across_lanes(region);
+  // Where there are no masks, the rounds at both ends of a row are scalar code.
+  const loops::Size& row = kernel_.extents[region.axes.back()];
+  if (row.is_literal) {
+    return row.value >= kLeastRow ? reduce_across_lanes(region) : reduce_each_lane(region, false);
+  }
+  const Partial start = identity(region, 1);
+  const Partial result = make_cell(start);
+  Value* const is_long = b_.CreateICmpSGE(size_value(row), int64(kLeastRow));
+  when(is_long, [&] { store_cell(result, reduce_across_lanes(region)); });
+  when(b_.CreateNot(is_long), [&] { store_cell(result, reduce_each_lane(region, false)); });
+  return load_cell(result, start);
 }
 
 // ---- Element by element -----------------------------------------------------------------------
@@ -406,7 +422,7 @@ KernelCodegen::Partial KernelCodegen::across_one_axis(const Region& region) {
     when(b_.CreateICmpSLT(whole, end), [&] {
       const Partial old = load_cell(cell, start);
       store_cell(cell, host_.has_masks ? across_masked(region, whole, end, old)
-                                       : across_in_scalars(region, whole, end, old));
+                                       : across_in_scalars(region, int64(0), whole, end, old));
     });
     return combine_lanes(region, load_cell(cell, start));
   };
@@ -464,17 +480,21 @@ KernelCodegen::Partial KernelCodegen::across_round(const Region& region, Value* 
 KernelCodegen::Partial KernelCodegen::across_masked(const Region& region, Value* first, Value* end,
                                                     const Partial& old) {
   lanes_.mask = b_.CreateICmpSLT(lane_numbers(kReductionLanes), splat(b_.CreateSub(end, first)));
-  const Partial sum = across_round(region, first, old);
-  Partial kept;
-  kept.value = b_.CreateSelect(lanes_.mask, sum.value, old.value);
-  if (sum.index != nullptr) kept.index = b_.CreateSelect(lanes_.mask, sum.index, old.index);
+  const Partial kept = selected(lanes_.mask, across_round(region, first, old), old);
   lanes_.mask = nullptr;
   return kept;
 }
 
-// The same in scalars, with the lanes in memory.
-KernelCodegen::Partial KernelCodegen::across_in_scalars(const Region& region, Value* first,
-                                                        Value* end, const Partial& old) {
+KernelCodegen::Partial KernelCodegen::selected(Value* mask, const Partial& a, const Partial& b) {
+  return {b_.CreateSelect(mask, a.value, b.value),
+          a.index != nullptr ? b_.CreateSelect(mask, a.index, b.index) : nullptr};
+}
+
+// Those of [begin, end), which are in one round of sixteen, in scalars, with the lanes in memory.
+// The row that they are in begins with number `row`.
+KernelCodegen::Partial KernelCodegen::across_in_scalars(const Region& region, Value* row,
+                                                        Value* begin, Value* end,
+                                                        const Partial& old) {
   const PartialArray rest = make_array(identity(region, 1));
   const auto lane_of = [&](Value* lanes, int i) {
     return lanes == nullptr ? nullptr
@@ -488,10 +508,10 @@ KernelCodegen::Partial KernelCodegen::across_in_scalars(const Region& region, Va
     store_to(rest, int64(i), {lane_of(old.value, i), lane_of(old.index, i)});
   const Lanes vector = lanes_;
   lanes_ = {};
-  loop(first, end, 1, [&](Value* t) {
-    axis_index_[region.axes[0]] = t;
-    emit_level(region, 0);
-    Value* const slot = b_.CreateSub(t, first);
+  loop(begin, end, 1, [&](Value* t) {
+    axis_index_[region.axes.back()] = b_.CreateSub(t, row);
+    emit_level(region, static_cast<int>(region.axes.size()) - 1);
+    Value* const slot = b_.CreateAnd(t, int64(kReductionLanes - 1));
     store_to(rest, slot, fold_element(region, load_from(rest, slot), false, t, 1));
   });
   lanes_ = vector;
@@ -503,8 +523,9 @@ KernelCodegen::Partial KernelCodegen::across_in_scalars(const Region& region, Va
   return sum;
 }
 
-// Several axes: the last one is walked in rounds that begin where t is a multiple of 16, and lanes
-// outside of the row are masked.
+// Several axes: the last one is walked in rounds that begin where t is a multiple of 16. Of a round
+// that is not all in the row the lanes outside are masked, or it is scalar code where there are no
+// masks.
 KernelCodegen::Partial KernelCodegen::across_axes(const Region& region) {
   const std::int32_t axis = region.axes.back();
   const std::size_t outer = region.axes.size() - 1;
@@ -520,19 +541,34 @@ KernelCodegen::Partial KernelCodegen::across_axes(const Region& region) {
       Value* const row = b_.CreateLoad(b_.getInt64Ty(), row_start);
       Value* const row_end = b_.CreateAdd(row, extent(axis));
       const Part busy = busy_part(region);
-      const auto round = [&](Value* first) {
-        Value* const t = b_.CreateAdd(splat(first), lane_numbers(kReductionLanes));
-        lanes_.mask =
-            b_.CreateAnd(b_.CreateICmpSGE(t, splat(row)), b_.CreateICmpSLT(t, splat(row_end)));
+      const auto whole_round = [&](Value* first, Value* t) {
         axis_index_[axis] = b_.CreateSub(first, row);
         emit_level(region, static_cast<int>(outer));
-        const Partial old = load_cell(cell, start);
-        const Partial sum = fold_element(region, old, true, t, kReductionLanes);
-        Partial kept;
-        kept.value = b_.CreateSelect(lanes_.mask, sum.value, old.value);
-        if (sum.index != nullptr) kept.index = b_.CreateSelect(lanes_.mask, sum.index, old.index);
-        store_cell(cell, kept);
+        return fold_element(region, load_cell(cell, start), true, t, kReductionLanes);
+      };
+      const auto masked_round = [&](Value* first, Value* t) {
+        lanes_.mask =
+            b_.CreateAnd(b_.CreateICmpSGE(t, splat(row)), b_.CreateICmpSLT(t, splat(row_end)));
+        const Partial sum = whole_round(first, t);
+        const Partial kept = selected(lanes_.mask, sum, load_cell(cell, start));
         lanes_.mask = nullptr;
+        return kept;
+      };
+      const auto round = [&](Value* first) {
+        Value* const t = b_.CreateAdd(splat(first), lane_numbers(kReductionLanes));
+        if (host_.has_masks) {
+          store_cell(cell, masked_round(first, t));
+          return;
+        }
+        Value* const last = b_.CreateAdd(first, int64(kReductionLanes));
+        Value* const is_whole =
+            b_.CreateAnd(b_.CreateICmpSGE(first, row), b_.CreateICmpSLE(last, row_end));
+        when(is_whole, [&] { store_cell(cell, whole_round(first, t)); });
+        when(b_.CreateNot(is_whole), [&] {
+          Value* const from = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, first, row);
+          Value* const to = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, row_end);
+          store_cell(cell, across_in_scalars(region, row, from, to, load_cell(cell, start)));
+        });
       };
       const auto close_block = [&](Value* next) {
         if (!has_blocks(region)) return;
