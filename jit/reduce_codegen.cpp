@@ -241,7 +241,11 @@ KernelCodegen::LaneValue KernelCodegen::emit_reduce(const Instruction& instructi
 KernelCodegen::Partial KernelCodegen::reduce_uniform(const Region& region) {
   if (is_exact_ || analysis_.vector_axis(region) < 0) return reduce_each_lane(region, false);
   if (host_.has_masks || region.axes.size() == 1) return reduce_across_lanes(region);
-  // Where there are no masks, the rounds at both ends of a row are scalar code.
+  // Where there are no masks, the rounds at both ends of a row are scalar code; and a reduction
+  // inside would be there twice at each level.
+  const auto is_reduce = [](const Instruction& inner) { return inner.code == loops::Code::Reduce; };
+  if (std::any_of(region.code.begin(), region.code.end(), is_reduce))
+    return reduce_each_lane(region, false);
   const loops::Size& row = kernel_.extents[region.axes.back()];
   if (row.is_literal) {
     return row.value >= kLeastRow ? reduce_across_lanes(region) : reduce_each_lane(region, false);
