@@ -28,6 +28,29 @@ int threads_or_cores(int threads) {
 
 }  // namespace
 
+// What is evaluated, for as long as it may run.
+struct Evaluator::Entry {
+  RunHistory& history;
+  FunctionCodeRef code;
+
+  Entry(RunHistory& told, const Expr& expr) : history(told), code(thunk_of(expr)) {
+    history.add_entry(*code);
+  }
+  // Code may be nested deeply.
+  ~Entry() {
+    EvaluationStack::instance().run([&] {
+      // A request to stop, or no memory: less is known then.
+      (void)lang::capture([&] {
+        history.drop_entry(*code);
+        return true;
+      });
+      code = nullptr;
+    });
+  }
+  Entry(const Entry&) = delete;
+  Entry& operator=(const Entry&) = delete;
+};
+
 struct Evaluator::Impl {
   Machine machine;
 
@@ -37,7 +60,6 @@ struct Evaluator::Impl {
     const std::int64_t before = lang::allocations_made();
     Value value = machine.invoke(code, nullptr, nullptr, 0);
     machine.statistics.allocations += lang::allocations_made() - before;
-    machine.history.add_entry(*code);
     return value;
   }
 
@@ -92,16 +114,15 @@ Evaluator::Evaluator(Host& host, JitMode mode, int threads)
 Evaluator::~Evaluator() = default;
 
 Result<Value> Evaluator::evaluate(const Expr& expr) {
-  return impl_->guarded([&] { return impl_->run_entry(thunk_of(expr)); });
+  return impl_->guarded([&] { return impl_->run_entry(Entry(impl_->machine.history, expr).code); });
 }
 
 Evaluator::Prepared Evaluator::prepare(const Expr& expr) {
-  return std::make_shared<const FunctionCodeRef>(thunk_of(expr));
+  return std::make_shared<const Entry>(impl_->machine.history, expr);
 }
 
 Result<Value> Evaluator::run(const Prepared& prepared) {
-  const auto& code = *static_cast<const FunctionCodeRef*>(prepared.get());
-  return impl_->guarded([&] { return impl_->run_entry(code); });
+  return impl_->guarded([&] { return impl_->run_entry(prepared->code); });
 }
 
 Result<Value> Evaluator::call(const Value& function, std::vector<Value> args) {

@@ -99,8 +99,10 @@ class Evaluator {
   // depth is bounded by memory; tail calls take no stack. Fails with a run-time diagnostic (with
   // the place), or with that of a stop (lang/stop.h), which stays requested.
   lang::Result<lang::Value> evaluate(const lang::Expr& expr);
-  // The two halves of evaluate, for running the same code several times.
-  using Prepared = std::shared_ptr<const void>;
+  // The two halves of evaluate, for running the same code several times. What is prepared does not
+  // outlive the evaluator.
+  struct Entry;
+  using Prepared = std::shared_ptr<const Entry>;
   Prepared prepare(const lang::Expr& expr);
   lang::Result<lang::Value> run(const Prepared& prepared);
   // Calls a function value.

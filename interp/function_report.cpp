@@ -157,6 +157,16 @@ void add_loops(const FunctionCode& code, Form form, std::vector<LoopReport>& rep
        });
 }
 
+// What is native in an entry: the others are part of its text.
+void add_functions(const FunctionCode& entry, std::vector<FunctionReport>& reports) {
+  walk(entry, Form::Entry, "", false,
+       [&](const FunctionCode& code, Form form, const std::string& owner, bool) {
+         if (!code.native || code.heat <= 0) return;
+         if (reports.size() >= kMostOfEntries) reports.erase(reports.begin());
+         add_function(report_of(code, form, owner), reports);
+       });
+}
+
 void append(const std::vector<LoopReport>& from, std::vector<LoopReport>& reports) {
   for (const LoopReport& each : from) {
     const auto same = std::find_if(reports.begin(), reports.end(), [&](const LoopReport& other) {
@@ -172,14 +182,11 @@ void append(const std::vector<LoopReport>& from, std::vector<LoopReport>& report
 
 }  // namespace
 
-void RunHistory::add_entry(const FunctionCode& entry) {
-  if (entry.inner.empty() && !entry.native) return;
-  walk(entry, Form::Entry, "", false,
-       [&](const FunctionCode& code, Form form, const std::string& owner, bool) {
-         if (!code.native || code.heat <= 0) return;
-         if (functions_.size() >= kMostOfEntries) functions_.erase(functions_.begin());
-         add_function(report_of(code, form, owner), functions_);
-       });
+void RunHistory::add_entry(const FunctionCode& entry) { entries_.push_back(&entry); }
+
+void RunHistory::drop_entry(const FunctionCode& entry) {
+  entries_.erase(std::find(entries_.begin(), entries_.end(), &entry));
+  add_functions(entry, functions_);
   add_loops(entry, Form::Entry, recent_);
 }
 
@@ -208,7 +215,9 @@ std::vector<FunctionReport> RunHistory::functions(const Globals& globals) const 
     if (a.span != b.span) return before(a.span, b.span);
     return lang::to_string(a.type) < lang::to_string(b.type);
   });
-  reports.insert(reports.end(), functions_.begin(), functions_.end());
+  std::vector<FunctionReport> of_entries = functions_;
+  for (const FunctionCode* entry : entries_) add_functions(*entry, of_entries);
+  reports.insert(reports.end(), of_entries.begin(), of_entries.end());
   return reports;
 }
 
@@ -216,6 +225,11 @@ std::vector<LoopReport> RunHistory::recent_loops(const Globals& globals) const {
   std::vector<LoopReport> reports;
   for (const auto& [key, code] : globals) add_loops(*code, Form::Function, reports);
   append(recent_, reports);
+  for (const FunctionCode* entry : entries_) {
+    std::vector<LoopReport> of_entry;
+    add_loops(*entry, Form::Entry, of_entry);
+    append(of_entry, reports);
+  }
   std::sort(reports.begin(), reports.end(), [](const LoopReport& a, const LoopReport& b) {
     return a.span == b.span ? a.text < b.text : before(a.span, b.span);
   });

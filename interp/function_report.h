@@ -49,9 +49,11 @@ using Globals = std::unordered_map<std::string, FunctionCodeRef>;
 // What is known of code that has been dropped: of entries, which run once. Bounded.
 class RunHistory {
  public:
-  // An entry has run and may be dropped. Cost: that of a look where there are neither closures nor
-  // index notation that is no kernel in it.
+  // An entry is about to run, perhaps many times: until it is dropped, what is told of it is what is
+  // so when somebody asks. Cost of both: that of a look where there are neither closures nor index
+  // notation that is no kernel in it.
   void add_entry(const FunctionCode& entry);
+  void drop_entry(const FunctionCode& entry);
   // All that was prepared is about to be dropped: of the functions nothing is kept.
   void forget(const Globals& globals);
 
@@ -63,7 +65,8 @@ class RunHistory {
   std::vector<LoopReport> recent_loops(const Globals& globals) const;
 
  private:
-  std::vector<FunctionReport> functions_;
+  std::vector<const FunctionCode*> entries_;  // that live
+  std::vector<FunctionReport> functions_;     // of those that do not, as all below
   std::vector<LoopReport> recent_;
   std::vector<LoopReport> loops_;  // of before
 };
