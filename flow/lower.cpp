@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "flow/lowerer.h"
+#include "flow/tables.h"
 #include "lang/diagnostic.h"
 #include "lang/function_fact.h"
 #include "lang/lowerable.h"
@@ -13,9 +14,13 @@ namespace relay::flow {
 
 void Lowerer::run(const std::vector<lang::VariableRef>& params, const Expr& body) {
   Slot next = 0;
-  for (const auto& param : params) variables_[param.get()] = spread_params(param->type, next);
+  for (std::size_t i = 0; i < params.size(); ++i)
+    variables_[params[i].get()] = spread_params(function_.param_types[i], next);
   memo_.emplace_back();
   tail(body, function_.body);
+  std::vector<Step>& steps = function_.body.steps;
+  steps.insert(steps.begin(), std::make_move_iterator(first_steps_.begin()),
+               std::make_move_iterator(first_steps_.end()));
   function_.is_lowered = true;
 }
 
@@ -91,13 +96,28 @@ Operand Lowerer::boxed(const Spread& value, Block& block) {
   if (!value.is_tuple) return value.operand;
   if (value.whole) return *value.whole;
   if (value.tensor) {
-    const Slot slot = new_slot(cell_type(value.tensor));
     std::vector<Operand> elements;
     append_operands(value, block, elements);
-    Step& step = add(block, StepKind::Tensor);
+    // Where a loop would make the same again at each point, it is made once, in front of all.
+    const bool is_first = loop_depth_ > 0 && is_param(elements);
+    if (is_first) {
+      for (const Step& each : first_steps_) {
+        if (each.args.front().index == elements.front().index &&
+            lang::equal(each.type, value.tensor))
+          return Operand::slot(each.results[0]);
+      }
+    }
+    const Slot slot = new_slot(cell_type(value.tensor));
+    Step step;
+    step.kind = StepKind::Tensor;
     step.args = std::move(elements);
     step.type = value.tensor;
     step.results = {slot};
+    if (is_first) {
+      first_steps_.push_back(std::move(step));
+    } else {
+      add(block, StepKind::Tensor) = std::move(step);
+    }
     return Operand::slot(slot);
   }
   if (value.parts.empty()) return constant(lang::Value::unit());
@@ -108,6 +128,16 @@ Operand Lowerer::boxed(const Spread& value, Block& block) {
   step.args = std::move(fields);
   step.results = {slot};
   return Operand::slot(slot);
+}
+
+// Those of a small tensor that the function takes, as it takes them.
+bool Lowerer::is_param(const std::vector<Operand>& elements) const {
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    if (!elements[i].is_slot() || elements[i].index >= function_.param_count ||
+        elements[i].index != elements[0].index + i)
+      return false;
+  }
+  return true;
 }
 
 Spread Lowerer::tensor_of(Operand cell, const lang::Type& type, lang::Span span, Block& block) {
@@ -693,6 +723,25 @@ const Lifted* Lowerer::find_lifted(const lang::Variable* variable) const {
   return nullptr;
 }
 
+namespace {
+
+// Of what a function takes, and of its result.
+void declare_slots(Function& function, const std::vector<lang::VariableRef>& taken,
+                   const lang::Variable* self) {
+  const auto& source = cast<lang::Function>(function.source);
+  function.param_types = slot_types(source, taken, function.name, self);
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    function.sites.push_back(std::make_unique<Site>(Site{taken[i]->span}));
+    function.param_sites.push_back(function.sites.back().get());
+    append_slot_types(function.param_types[i], function.slots);
+  }
+  function.param_count = function.slots.size();
+  function.result_type = source.body->type;
+  append_slot_types(function.result_type, function.results);
+}
+
+}  // namespace
+
 void Lowerer::lift(const lang::VariableRef& variable, const Expr& literal) {
   const auto& fn = cast<lang::Function>(literal);
   // What it captures, with what the local functions that it calls capture.
@@ -717,15 +766,7 @@ void Lowerer::lift(const lang::VariableRef& variable, const Expr& literal) {
   function.name = variable->name;
   function.source = literal;
   function.is_local = true;
-  for (const auto& param : params) {
-    function.param_types.push_back(param->type);
-    function.sites.push_back(std::make_unique<Site>(Site{param->span}));
-    function.param_sites.push_back(function.sites.back().get());
-    append_slot_types(param->type, function.slots);
-  }
-  function.param_count = function.slots.size();
-  function.result_type = fn.body->type;
-  append_slot_types(fn.body->type, function.results);
+  declare_slots(function, params, variable.get());
   Lowerer inner(function, environment_, uses_, this);
   inner.run(params, fn.body);
   inner.keep();
@@ -932,15 +973,7 @@ void declare(Function& function, std::string name, const Expr& source) {
   const auto& fn = cast<lang::Function>(source);
   function.name = std::move(name);
   function.source = source;
-  for (const auto& param : fn.params) {
-    function.param_types.push_back(param->type);
-    function.sites.push_back(std::make_unique<Site>(Site{param->span}));
-    function.param_sites.push_back(function.sites.back().get());
-    append_slot_types(param->type, function.slots);
-  }
-  function.param_count = function.slots.size();
-  function.result_type = fn.body->type;
-  append_slot_types(fn.body->type, function.results);
+  declare_slots(function, fn.params, nullptr);
 }
 
 void lower(Function& function, Environment& environment) {

@@ -122,6 +122,7 @@ class Lowerer {
   Step& add(Block& block, StepKind kind);
   // A value as data holds it.
   Operand boxed(const Spread& value, Block& block);
+  bool is_param(const std::vector<Operand>& elements) const;
   // An object of constant shape, whose elements are read where they are used.
   Spread tensor_of(Operand cell, const lang::Type& type, lang::Span span, Block& block);
   // What a cell's field or an interpreted result is, spread.
@@ -341,6 +342,7 @@ class Lowerer {
   std::size_t kernel_steps_ = 0;
   std::size_t kernel_instructions_ = 0;   // of these
   std::unordered_map<Slot, Step> views_;  // by their results
+  std::vector<Step> first_steps_;         // Tensor, of parameters: in front of all others
   std::unordered_map<Slot, EitherIndex> either_indices_;
 };
 

@@ -55,7 +55,8 @@ class KernelCodegen {
   struct Lanes {
     std::int32_t axis = -1;  // -1: scalar code
     int width = 1;
-    llvm::Value* mask = nullptr;  // which lanes count; null: all
+    llvm::Value* mask = nullptr;   // which lanes count; null: all
+    llvm::Value* count = nullptr;  // the mask is that of so many lanes, the first ones
   };
   // A partial result of a reduction. `index` is there for ArgMax and ArgMin only.
   struct Partial {
@@ -109,6 +110,8 @@ class KernelCodegen {
   bool stays(const loops::Instruction& load) const;
   llvm::Value* load_lanes(const Place& place, lang::DType dtype, bool stays = false);
   void store_lanes(const Place& place, lang::DType dtype, llvm::Value* value);
+  void store_first(llvm::Value* to, llvm::Value* value, llvm::Value* count);
+  bool reads_rows_as_stored(lang::DType dtype);
   void emit_store();
   void combine_by_lane(const Place& place, lang::DType dtype, llvm::Value* value);
   llvm::Type* memory_type(lang::DType dtype);

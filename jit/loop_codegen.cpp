@@ -315,19 +315,19 @@ void KernelCodegen::emit_lane_axis(std::int32_t axis, Value* begin, Value* end, 
 // Whole vectors, then the rest under a mask, or in scalar code where there are no masks.
 void KernelCodegen::emit_lanes(std::int32_t axis, Value* begin, Value* end, const Tile& tile) {
   const int width = domain_width(axis);
-  const auto points = [&](Value* index, Value* mask) {
-    lanes_ = {axis, width, mask};
+  const auto points = [&](Value* index, Value* mask, Value* of_mask) {
+    lanes_ = {axis, width, mask, of_mask};
     emit_points(axis, index, tile);
     lanes_ = {};
   };
   Value* const count = b_.CreateSub(end, begin);
   Value* const rest = b_.CreateAnd(count, int64(width - 1));
   Value* const whole_end = b_.CreateSub(end, rest);
-  loop(begin, whole_end, width, [&](Value* index) { points(index, nullptr); });
+  loop(begin, whole_end, width, [&](Value* index) { points(index, nullptr, nullptr); });
   if (host_.has_masks) {
     when(b_.CreateICmpSLT(whole_end, end), [&] {
       Value* const limit = b_.CreateVectorSplat(static_cast<unsigned>(width), rest);
-      points(whole_end, b_.CreateICmpSLT(lane_numbers(width), limit));
+      points(whole_end, b_.CreateICmpSLT(lane_numbers(width), limit), rest);
     });
     return;
   }

@@ -139,12 +139,64 @@ Value* KernelCodegen::load_lanes(const Place& place, DType dtype, bool stays) {
   return scalar.from_memory(is_backwards ? b_.CreateVectorReverse(loaded) : loaded, dtype);
 }
 
+// Does it read where it may store, row by row: an element of a tensor that it changes, or of one
+// that it may be given as the result, too?
+bool KernelCodegen::reads_rows_as_stored(DType dtype) {
+  if (kernel_.store == loops::StoreKind::Combine) return true;
+  const std::vector<Instruction>& code = kernel_.regions[0].code;
+  return std::any_of(code.begin(), code.end(), [&](const Instruction& each) {
+    return each.code == Code::Load && kernel_.buffers[each.buffer].dtype == dtype &&
+           analysis_.step(each.address, lanes_.axis) == 1;
+  });
+}
+
+// So many of the first lanes of a vector, fewer than all, by stores that cover them and nothing
+// else. Where a store under a mask is under way, a load of what stands behind its last lane, as the
+// next row does, waits until it is done: 6.2 ns for each row of ten float64, and 0.9 by pieces
+// (AMD Zen 5).
+void KernelCodegen::store_first(Value* to, Value* value, Value* count) {
+  auto* type = llvm::cast<llvm::FixedVectorType>(value->getType());
+  llvm::Type* const element = type->getElementType();
+  const llvm::Align align(element->getScalarSizeInBits() / 8);
+  for (int piece = static_cast<int>(type->getNumElements()) / 2; piece > 0; piece /= 2) {
+    const auto half = [&](int first) {
+      if (piece == 1) return b_.CreateExtractElement(value, static_cast<std::uint64_t>(first));
+      std::vector<int> lanes(static_cast<std::size_t>(piece));
+      std::iota(lanes.begin(), lanes.end(), first);
+      return b_.CreateShuffleVector(value, lanes);
+    };
+    Value* const low = half(0);
+    Value* const high = half(piece);
+    llvm::BasicBlock* const before = b_.GetInsertBlock();
+    llvm::BasicBlock* const stored = new_block("piece");
+    llvm::BasicBlock* const after = new_block("after_piece");
+    b_.CreateCondBr(b_.CreateIsNotNull(b_.CreateAnd(count, int64(piece))), stored, after);
+    b_.SetInsertPoint(stored);
+    b_.CreateAlignedStore(low, to, align);
+    Value* const behind = b_.CreateGEP(element, to, int64(piece));
+    b_.CreateBr(after);
+    b_.SetInsertPoint(after);
+    if (piece == 1) return;
+    const auto merged = [&](Value* if_stored, Value* if_not) {
+      llvm::PHINode* const phi = b_.CreatePHI(if_not->getType(), 2);
+      phi->addIncoming(if_stored, stored);
+      phi->addIncoming(if_not, before);
+      return phi;
+    };
+    Value* const next = merged(behind, to);
+    value = merged(high, low);
+    to = next;
+  }
+}
+
 void KernelCodegen::store_lanes(const Place& place, DType dtype, Value* value) {
   const llvm::Align align(lang::size_of(dtype));
   const int width = value->getType()->isVectorTy() ? lanes_.width : 1;
   Value* const stored = scalars(width).to_memory(value, dtype);
   if (width > 1 && (place.offsets != nullptr || place.step != 1)) {
     b_.CreateMaskedScatter(stored, pointers(place, dtype), align, all_lanes());
+  } else if (width > 1 && lanes_.count != nullptr && reads_rows_as_stored(dtype)) {
+    store_first(place.pointer, stored, lanes_.count);
   } else if (width > 1 && lanes_.mask != nullptr) {
     b_.CreateMaskedStore(stored, place.pointer, align, lanes_.mask);
   } else {
