@@ -38,6 +38,8 @@ HostTraits host_traits(const llvm::TargetMachine& machine) {
     if (info.checkFeatures("+avx2")) traits.vector_bytes = 32;
     if (has_avx512) traits.vector_bytes = 64;
     traits.has_masks = has_avx512;
+    // Eight float64 on AMD Zen 5: 5.7 ns, one by one 1.0.
+    traits.has_quick_gathers = has_avx512 && !machine.getTargetCPU().starts_with("znver");
     traits.has_half = info.checkFeatures("+f16c");
   } else if (triple.isAArch64()) {
     traits.has_half = true;

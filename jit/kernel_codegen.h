@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -104,10 +105,14 @@ class KernelCodegen {
     llvm::Value* pointer = nullptr;  // of lane 0
     std::int64_t step = 0;           // elements from lane to lane, where `offsets` is null
     llvm::Value* offsets = nullptr;  // elements from `pointer`, by lane
+    llvm::Value* stride = nullptr;   // elements from lane to lane, if that is one number
   };
   Place place(const loops::Address& address, std::int32_t buffer);
   LaneValue emit_load(const loops::Instruction& instruction);
   bool stays(const loops::Instruction& load) const;
+  llvm::LoadInst* load_of_memory(llvm::Type* type, llvm::Value* from, lang::DType dtype,
+                                 bool stays);
+  llvm::Value* at_stride(const Place& place, lang::DType dtype, int lane);
   llvm::Value* load_lanes(const Place& place, lang::DType dtype, bool stays = false);
   void store_lanes(const Place& place, lang::DType dtype, llvm::Value* value);
   void store_first(llvm::Value* to, llvm::Value* value, llvm::Value* count);
@@ -117,6 +122,12 @@ class KernelCodegen {
   llvm::Type* memory_type(lang::DType dtype);
   llvm::Value* pointers(const Place& place, lang::DType dtype);
   llvm::Value* all_lanes();
+
+  // row_codegen.cpp
+  bool reads_row(const loops::Instruction& load);
+  llvm::Value* load_in_row(const loops::Instruction& load);
+  std::vector<llvm::Value*> load_columns(const Place& from, lang::DType dtype, int count,
+                                         bool stays);
 
   // mask_codegen.cpp
   LaneValue emit_range(const loops::Instruction& instruction);
@@ -304,6 +315,18 @@ class KernelCodegen {
   bool is_exact_ = false;                 // the exact form is being emitted
   llvm::GlobalVariable* zero_ = nullptr;  // see zero_place
   llvm::Value* stop_ = nullptr;           // where a kernel that polls looks
+  // Where a reduction that is written out is along its last axis, and the columns that are loaded.
+  struct RowPoint {
+    std::int32_t axis = -1;
+    std::int64_t index = 0;
+    std::int64_t extent = 0;
+  };
+  struct Columns {
+    std::int64_t first = 0;
+    std::vector<llvm::Value*> values;
+  };
+  RowPoint row_;
+  std::unordered_map<loops::ValueId, Columns> columns_;
   std::vector<TilePoint> tile_points_;
   std::vector<llvm::Value*> resume_;  // cells: where it begins, by domain axis
 };

@@ -129,16 +129,17 @@ KernelCodegen::LaneValue KernelCodegen::emit_masked_load(const Instruction& inst
   };
   const bool is_one = from.offsets == nullptr && from.step == 0;
   const auto masked = [&]() -> Value* {
-    Value* const outer = lanes_.mask;
-    Value* mask = outer;
+    const Lanes outer = lanes_;
+    Value* mask = outer.mask;
     for (const ValueId each : instruction.args) mask = both(mask, operand(each, true));
     if (is_one) {
       Value* const one = splat(load_one(b_.CreateOrReduce(mask)));
       return b_.CreateSelect(mask, one, llvm::Constant::getNullValue(one->getType()));
     }
     lanes_.mask = mask;
+    lanes_.count = nullptr;
     Value* const value = load_lanes(from, dtype);
-    lanes_.mask = outer;
+    lanes_ = outer;
     return value;
   };
   Value* is_whole = nullptr;

@@ -31,25 +31,28 @@ KernelCodegen::Place KernelCodegen::place(const loops::Address& address, std::in
   Value* first = size_value(address.offset);
   Value* offsets = nullptr;  // by lane, what the constant steps do not cover
   std::int64_t step = 0;
+  Value* stride = int64(0);  // null where an index is another matter in each lane
   const auto add_offsets = [&](Value* more) {
     offsets = offsets ? b_.CreateAdd(offsets, more) : more;
   };
   for (const AddressTerm& term : terms) {
-    Value* const stride = size_value(term.stride);
+    Value* const term_stride = size_value(term.stride);
     const LaneValue& index = values_[term.index];
     if (index.scalar == nullptr) {
-      add_offsets(b_.CreateMul(index.vector, splat(stride)));
+      add_offsets(b_.CreateMul(index.vector, splat(term_stride)));
+      stride = nullptr;
       continue;
     }
-    first = b_.CreateAdd(first, b_.CreateMul(index.scalar, stride));
+    first = b_.CreateAdd(first, b_.CreateMul(index.scalar, term_stride));
     if (!is_varying(term.index)) continue;
     const std::int64_t index_step = *analysis_.step(term.index, lanes_.axis);
+    Value* const lane_step = b_.CreateMul(term_stride, int64(index_step));
     if (term.stride.is_literal) {
       step += index_step * term.stride.value;
     } else {
-      Value* const lane_step = splat(b_.CreateMul(stride, int64(index_step)));
-      add_offsets(b_.CreateMul(lane_numbers(lanes_.width), lane_step));
+      add_offsets(b_.CreateMul(lane_numbers(lanes_.width), splat(lane_step)));
     }
+    if (stride != nullptr) stride = b_.CreateAdd(stride, lane_step);
   }
   if (offsets != nullptr && step != 0) {
     add_offsets(b_.CreateMul(lane_numbers(lanes_.width), splat(int64(step))));
@@ -59,11 +62,15 @@ KernelCodegen::Place KernelCodegen::place(const loops::Address& address, std::in
       b_.CreateGEP(memory_type(kernel_.buffers[buffer].dtype), buffers_[buffer], first);
   result.step = step;
   result.offsets = offsets;
+  result.stride = stride;
   return result;
 }
 
 KernelCodegen::LaneValue KernelCodegen::emit_load(const Instruction& instruction) {
   if (!instruction.args.empty()) return emit_masked_load(instruction);
+  if (is_varying(instruction.id) && reads_row(instruction)) {
+    if (Value* const column = load_in_row(instruction)) return {nullptr, column};
+  }
   const Place from = place(instruction.address, instruction.buffer);
   Value* const value = load_lanes(from, instruction.dtype, stays(instruction));
   if (!is_varying(instruction.id)) return {value, nullptr};
@@ -95,23 +102,47 @@ Value* KernelCodegen::pointers(const Place& place, DType dtype) {
   return b_.CreateGEP(memory_type(dtype), place.pointer, offsets);
 }
 
-// A scalar when all lanes are in one place. Where `stays`, nothing is stored to what is read.
+// Of one element, or of some side by side. Where `stays`, nothing is stored to what is read.
+llvm::LoadInst* KernelCodegen::load_of_memory(llvm::Type* type, Value* from, DType dtype,
+                                              bool stays) {
+  llvm::LoadInst* const made = b_.CreateAlignedLoad(type, from, llvm::Align(lang::size_of(dtype)));
+  if (stays)
+    made->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(b_.getContext(), {}));
+  return made;
+}
+
+// Of a lane that counts, at one stride from its neighbours; else of lane 0, as behind the last lane
+// that counts there may be nothing to read.
+Value* KernelCodegen::at_stride(const Place& place, DType dtype, int lane) {
+  if (lane == 0) return place.pointer;
+  Value* const offset = b_.CreateMul(place.stride, int64(lane));
+  Value* const at = b_.CreateGEP(memory_type(dtype), place.pointer, offset);
+  if (lanes_.count == nullptr) return at;
+  return b_.CreateSelect(b_.CreateICmpSGT(lanes_.count, int64(lane)), at, place.pointer);
+}
+
+// A scalar when all lanes are in one place.
 Value* KernelCodegen::load_lanes(const Place& place, DType dtype, bool stays) {
   llvm::Type* const element = memory_type(dtype);
   const auto load = [&](llvm::Type* type, Value* from) {
-    llvm::LoadInst* const made =
-        b_.CreateAlignedLoad(type, from, llvm::Align(lang::size_of(dtype)));
-    if (stays)
-      made->setMetadata(llvm::LLVMContext::MD_invariant_load,
-                        llvm::MDNode::get(b_.getContext(), {}));
-    return made;
+    return load_of_memory(type, from, dtype, stays);
   };
   if (place.offsets == nullptr && place.step == 0)
     return scalars(1).from_memory(load(element, place.pointer), dtype);
   const llvm::Align align(lang::size_of(dtype));
   auto* const type = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes_.width));
   ScalarCodegen scalar = scalars(lanes_.width);
-  if (place.offsets != nullptr || (place.step != 1 && place.step != -1)) {
+  const bool is_known_mask = lanes_.mask == nullptr || lanes_.count != nullptr;
+  const bool is_along = place.offsets == nullptr && (place.step == 1 || place.step == -1);
+  if (!is_along && place.stride != nullptr && is_known_mask && !host_.has_quick_gathers) {
+    Value* loaded = llvm::PoisonValue::get(type);
+    for (int lane = 0; lane < lanes_.width; ++lane) {
+      Value* const at = at_stride(place, dtype, lane);
+      loaded = b_.CreateInsertElement(loaded, load(element, at), static_cast<std::uint64_t>(lane));
+    }
+    return scalar.from_memory(loaded, dtype);
+  }
+  if (!is_along) {
     Value* from = pointers(place, dtype);
     Value* mask = all_lanes();
     // In place of a branch for each lane.

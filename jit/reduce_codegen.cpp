@@ -265,7 +265,11 @@ KernelCodegen::Partial KernelCodegen::reduce_unrolled(const Region& region, std:
   const int width = is_vector ? lanes_.width : 1;
   emit_level(region, -1);
   std::vector<Partial> parts;
+  const RowPoint outer = row_;
+  const std::int32_t last = region.axes.back();
   for (std::int64_t t = 0; t < count; ++t) {
+    row_ = {is_vector ? last : -1, t % kernel_.extents[last].value, kernel_.extents[last].value};
+    if (row_.index == 0) columns_.clear();
     std::int64_t rest = t;
     for (std::size_t i = region.axes.size(); i-- > 0;) {
       const std::int64_t extent = kernel_.extents[region.axes[i]].value;
@@ -278,6 +282,8 @@ KernelCodegen::Partial KernelCodegen::reduce_unrolled(const Region& region, std:
     if (slot == parts.size()) parts.push_back(identity(region, width));
     parts[slot] = fold_element(region, parts[slot], is_vector, int64(t), width);
   }
+  row_ = outer;
+  columns_.clear();
   // Partial results that no element went to are the identity, which changes nothing.
   return combine(region, std::move(parts), width);
 }
@@ -483,9 +489,10 @@ KernelCodegen::Partial KernelCodegen::across_round(const Region& region, Value* 
 // Those before `end` of them.
 KernelCodegen::Partial KernelCodegen::across_masked(const Region& region, Value* first, Value* end,
                                                     const Partial& old) {
-  lanes_.mask = b_.CreateICmpSLT(lane_numbers(kReductionLanes), splat(b_.CreateSub(end, first)));
+  lanes_.count = b_.CreateSub(end, first);
+  lanes_.mask = b_.CreateICmpSLT(lane_numbers(kReductionLanes), splat(lanes_.count));
   const Partial kept = selected(lanes_.mask, across_round(region, first, old), old);
-  lanes_.mask = nullptr;
+  lanes_.mask = lanes_.count = nullptr;
   return kept;
 }
 

@@ -165,6 +165,45 @@ TEST_CASE("jit: every reduction on every dtype, across lanes, in registers and i
   }
 }
 
+TEST_CASE("jit: short reductions of rows, with a row for each lane") {
+  SKIP_WITHOUT_JIT();
+  for (const DType dtype : {DType::Float64, DType::Float32, DType::Int32, DType::Int16}) {
+    for (const std::int64_t n : {1, 2, 3, 4, 7, 8, 10, 15, 16, 17, 24, 32}) {
+      // As many rows as lanes, fewer, and more; a stride that is known, and one that is not; rows
+      // of one axis, and of two.
+      for (const std::int64_t m : {1, 3, 16, 45}) {
+        for (const int form : {0, 1, 2}) {
+          KernelBuilder k;
+          const std::int64_t parts = form == 2 && n <= 10 ? 3 : 1;
+          const std::int64_t row = parts * (n + 2);
+          const Extent stride = form == 0 ? k.literal(row) : k.slot(row);
+          const auto h = k.domain_axis(k.slot(2));
+          const auto i = k.domain_axis(k.slot(m));
+          const auto part = k.reduction_axis(k.literal(parts));
+          const auto j = k.reduction_axis(k.literal(n));
+          // The last row ends where the memory does.
+          const auto x = input(k, dtype, 2 * m * row - 2);
+          const auto y = input(k, dtype, m * n);
+          const auto z = input(k, dtype, n);
+          k.open_reduce(ReduceOp::Sum, {part, j});
+          const ValueId of_row = k.load(x, {{k.axis(h), k.slot(m * row).size},
+                                            {k.axis(i), stride.size},
+                                            {k.axis(part), k.slot(n + 2).size},
+                                            {k.axis(j), kOne}});
+          const ValueId backwards = k.load(y, {{k.axis(i), Size::literal(-n)}, {k.axis(j), kOne}},
+                                           k.slot((m - 1) * n).size);
+          const ValueId shared = k.load(z, {{k.axis(j), kOne}});
+          k.finish(
+              k.close_reduce(k.prim(Prim::Add, {k.prim(Prim::Mul, {of_row, backwards}), shared})));
+          INFO(lang::name_of(dtype) << ", " << m << " rows of " << n << ", form " << form);
+          CHECK(compare_with_reference(k) == "");
+          CHECK(compare_with_reference(k, 1) == "");
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("jit: a matrix product with an epilogue") {
   SKIP_WITHOUT_JIT();
   for (const std::int64_t depth : {0, 3, 16, 50}) {
