@@ -18,9 +18,6 @@ void Lowerer::run(const std::vector<lang::VariableRef>& params, const Expr& body
     variables_[params[i].get()] = spread_params(function_.param_types[i], next);
   memo_.emplace_back();
   tail(body, function_.body);
-  std::vector<Step>& steps = function_.body.steps;
-  steps.insert(steps.begin(), std::make_move_iterator(first_steps_.begin()),
-               std::make_move_iterator(first_steps_.end()));
   function_.is_lowered = true;
 }
 
@@ -98,26 +95,18 @@ Operand Lowerer::boxed(const Spread& value, Block& block) {
   if (value.tensor) {
     std::vector<Operand> elements;
     append_operands(value, block, elements);
-    // Where a loop would make the same again at each point, it is made once, in front of all.
-    const bool is_first = loop_depth_ > 0 && is_param(elements);
-    if (is_first) {
-      for (const Step& each : first_steps_) {
-        if (each.args.front().index == elements.front().index &&
-            lang::equal(each.type, value.tensor))
-          return Operand::slot(each.results[0]);
-      }
-    }
-    const Slot slot = new_slot(cell_type(value.tensor));
-    Step step;
-    step.kind = StepKind::Tensor;
+    const auto wanted =
+        std::find_if(outermost_.wanted.begin(), outermost_.wanted.end(), [&](const Wanted& each) {
+          return is_param(elements) && each.first == elements.front().index &&
+                 lang::equal(each.type, value.tensor);
+        });
+    const bool is_before = wanted != outermost_.wanted.end();
+    const Slot slot = is_before ? wanted->slot : new_slot(cell_type(value.tensor));
+    if (is_before && std::exchange(wanted->is_made, true)) return Operand::slot(slot);
+    Step& step = add(is_before ? *outermost_.around : block, StepKind::Tensor);
     step.args = std::move(elements);
     step.type = value.tensor;
     step.results = {slot};
-    if (is_first) {
-      first_steps_.push_back(std::move(step));
-    } else {
-      add(block, StepKind::Tensor) = std::move(step);
-    }
     return Operand::slot(slot);
   }
   if (value.parts.empty()) return constant(lang::Value::unit());
@@ -846,6 +835,20 @@ void Lowerer::pattern(const lang::Pattern& node, const Spread& value, const lang
 
 // --- Index notation ---
 
+void Lowerer::before_loop(const Expr& body, Block& block) {
+  if (loop_depth_ > 0) return;
+  outermost_ = {&block, {}};
+  for (const auto& each : lang::free_variables(body)) {
+    const auto known = variables_.find(each.get());
+    if (known == variables_.end() || !known->second.tensor || known->second.whole) continue;
+    std::vector<Operand> elements;
+    append_operands(known->second, block, elements);
+    if (!is_param(elements)) continue;
+    outermost_.wanted.push_back(
+        {elements.front().index, known->second.tensor, new_slot(cell_type(known->second.tensor))});
+  }
+}
+
 void Lowerer::binders(const std::vector<lang::IndexBinder>& nodes, Step& step, Block& block) {
   for (const auto& node : nodes) {
     step.args.push_back(scalar(node.extent, block));
@@ -881,13 +884,12 @@ Spread Lowerer::comprehension(const Expr& expr, Block& block) {
   if (!is_native || parts.empty()) return interpret(expr, block);
   Step step;
   step.kind = StepKind::Loop;
+  before_loop(node.body, block);
   binders(node.binders, step, block);
   step.site = site(expr->span);
   step.type = expr->type;
   step.blocks.resize(1);
-  ++loop_depth_;
-  yield_point(node.body, step.blocks[0]);
-  --loop_depth_;
+  in_loop([&] { yield_point(node.body, step.blocks[0]); });
   std::vector<Operand> made;
   for (const lang::Type& part : parts) {
     step.results.push_back(new_slot({lang::ValueKind::Tensor, dtype_of(part)}));
@@ -911,12 +913,11 @@ Spread Lowerer::reduction(const Expr& expr, Block& block) {
   step.kind = StepKind::Fold;
   step.reduce = node.op;
   step.dtype = dtype_of(loops::is_arg(node.op) ? node.body->type : expr->type);
+  before_loop(node.body, block);
   binders(node.binders, step, block);
   step.site = site(expr->span);
   step.blocks.resize(1);
-  ++loop_depth_;
-  yield(node.body, node.body->type, step.blocks[0]);
-  --loop_depth_;
+  in_loop([&] { yield(node.body, node.body->type, step.blocks[0]); });
   Spread value = new_slots(expr->type, step.results);
   block.steps.push_back(std::move(step));
   return value;

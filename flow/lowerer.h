@@ -319,6 +319,15 @@ class Lowerer {
 
   // --- Index notation ---
   void binders(const std::vector<lang::IndexBinder>& nodes, Step& step, Block& block);
+  // Before the binders of a loop that will be a step of `block`, with that at each point.
+  void before_loop(const Expr& body, Block& block);
+  // Lowers what a loop does at each point.
+  template <class F>
+  void in_loop(const F& body) {
+    ++loop_depth_;
+    body();
+    if (--loop_depth_ == 0) outermost_ = {};
+  }
   Spread comprehension(const Expr& expr, Block& block);
   Spread reduction(const Expr& expr, Block& block);
   Function& function_;
@@ -331,6 +340,19 @@ class Lowerer {
   std::vector<Expr> expansions_;
   lang::Span operator_span_;
   int loop_depth_ = 0;
+  // The outermost loop that is under way, and what it may want to have made in front of it: small
+  // parameters as objects, each in a slot before those of the loop.
+  struct Wanted {
+    Slot first;  // its first element
+    lang::Type type;
+    Slot slot;
+    bool is_made = false;
+  };
+  struct Outermost {
+    Block* around = nullptr;
+    std::vector<Wanted> wanted;
+  };
+  Outermost outermost_;
   static constexpr std::int64_t kMostSmallPoints = 64;
   static constexpr std::size_t kMostSmallSteps = 150;       // at once
   static constexpr std::size_t kMostStepsForKernels = 400;  // of those that the evaluator begins
@@ -342,7 +364,6 @@ class Lowerer {
   std::size_t kernel_steps_ = 0;
   std::size_t kernel_instructions_ = 0;   // of these
   std::unordered_map<Slot, Step> views_;  // by their results
-  std::vector<Step> first_steps_;         // Tensor, of parameters: in front of all others
   std::unordered_map<Slot, EitherIndex> either_indices_;
 };
 

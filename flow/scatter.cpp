@@ -47,14 +47,15 @@ Spread Lowerer::scatter(const Expr& expr, Block& block) {
   } else {
     Step step;
     step.kind = StepKind::Loop;
+    before_loop(node.value, block);
     binders(node.binders, step, block);
     step.site = site(expr->span);
     step.blocks.resize(1);
-    ++loop_depth_;
-    memo_.emplace_back();
-    store_point(node, target, step.blocks[0]);
-    memo_.pop_back();
-    --loop_depth_;
+    in_loop([&] {
+      memo_.emplace_back();
+      store_point(node, target, step.blocks[0]);
+      memo_.pop_back();
+    });
     block.steps.push_back(std::move(step));
   }
   return Spread::of(target);

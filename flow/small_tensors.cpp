@@ -21,6 +21,7 @@ std::optional<Spread> Lowerer::tried_small(const Expr& expr, Block& block, std::
   Block tried;
   const std::size_t scopes = memo_.size();
   const int loops = loop_depth_;
+  const Outermost outermost = outermost_;
   const lang::Span before = operator_span_;
   std::optional<Spread> value;
   memo_.emplace_back();
@@ -39,6 +40,7 @@ std::optional<Spread> Lowerer::tried_small(const Expr& expr, Block& block, std::
   }
   small_depth_ = 0;
   loop_depth_ = loops;
+  outermost_ = outermost;
   memo_.resize(scopes);
   operator_span_ = before;
   return value;

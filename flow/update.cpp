@@ -306,28 +306,29 @@ Operand Lowerer::set_row(const Update& update, const Operand& tensor, Block& blo
   }
   Step step;
   step.kind = StepKind::Loop;
+  before_loop(update.changed, block);
   binders(running, step, block);
   step.site = site(update.span);
   step.blocks.resize(1);
-  ++loop_depth_;
-  memo_.emplace_back();
-  Block& body = step.blocks[0];
-  const auto set = [&](Block& inner) {
-    set_point(update, target, scalar(update.changed, inner), inner);
-  };
-  if (const auto condition = is_changed(update, body)) {
-    std::vector<Block> blocks(2);
+  in_loop([&] {
     memo_.emplace_back();
-    set(blocks[0]);
+    Block& body = step.blocks[0];
+    const auto set = [&](Block& inner) {
+      set_point(update, target, scalar(update.changed, inner), inner);
+    };
+    if (const auto condition = is_changed(update, body)) {
+      std::vector<Block> blocks(2);
+      memo_.emplace_back();
+      set(blocks[0]);
+      memo_.pop_back();
+      Step& only = add(body, StepKind::If);
+      only.args = {*condition};
+      only.blocks = std::move(blocks);
+    } else {
+      set(body);
+    }
     memo_.pop_back();
-    Step& only = add(body, StepKind::If);
-    only.args = {*condition};
-    only.blocks = std::move(blocks);
-  } else {
-    set(body);
-  }
-  memo_.pop_back();
-  --loop_depth_;
+  });
   block.steps.push_back(std::move(step));
   variables_.at(update.tensor->variable.get()) = before;
   return target;

@@ -224,7 +224,14 @@ void KernelCodegen::store_lanes(const Place& place, DType dtype, Value* value) {
   const llvm::Align align(lang::size_of(dtype));
   const int width = value->getType()->isVectorTy() ? lanes_.width : 1;
   Value* const stored = scalars(width).to_memory(value, dtype);
-  if (width > 1 && (place.offsets != nullptr || place.step != 1)) {
+  const bool is_along = place.offsets == nullptr && place.step == 1;
+  if (width > 1 && !is_along && place.stride != nullptr && lanes_.mask == nullptr &&
+      !host_.has_quick_gathers) {
+    for (int lane = 0; lane < width; ++lane) {
+      Value* const element = b_.CreateExtractElement(stored, static_cast<std::uint64_t>(lane));
+      b_.CreateAlignedStore(element, at_stride(place, dtype, lane), align);
+    }
+  } else if (width > 1 && !is_along) {
     b_.CreateMaskedScatter(stored, pointers(place, dtype), align, all_lanes());
   } else if (width > 1 && lanes_.count != nullptr && reads_rows_as_stored(dtype)) {
     store_first(place.pointer, stored, lanes_.count);

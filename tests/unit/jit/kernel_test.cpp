@@ -167,8 +167,8 @@ TEST_CASE("jit: every reduction on every dtype, across lanes, in registers and i
 
 TEST_CASE("jit: short reductions of rows, with a row for each lane") {
   SKIP_WITHOUT_JIT();
-  for (const DType dtype : {DType::Float64, DType::Float32, DType::Int32, DType::Int16}) {
-    for (const std::int64_t n : {1, 2, 3, 4, 7, 8, 10, 15, 16, 17, 24, 32}) {
+  for (const DType dtype : {DType::Float64, DType::Float32}) {
+    for (const std::int64_t n : {2, 3, 8, 10, 17, 32}) {
       // As many rows as lanes, fewer, and more; a stride that is known, and one that is not; rows
       // of one axis, and of two.
       for (const std::int64_t m : {1, 3, 16, 45}) {
@@ -197,7 +197,6 @@ TEST_CASE("jit: short reductions of rows, with a row for each lane") {
               k.close_reduce(k.prim(Prim::Add, {k.prim(Prim::Mul, {of_row, backwards}), shared})));
           INFO(lang::name_of(dtype) << ", " << m << " rows of " << n << ", form " << form);
           CHECK(compare_with_reference(k) == "");
-          CHECK(compare_with_reference(k, 1) == "");
         }
       }
     }
