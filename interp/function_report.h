@@ -49,9 +49,9 @@ using Globals = std::unordered_map<std::string, FunctionCodeRef>;
 // What is known of code that has been dropped: of entries, which run once. Bounded.
 class RunHistory {
  public:
-  // An entry is about to run, perhaps many times: until it is dropped, what is told of it is what is
-  // so when somebody asks. Cost of both: that of a look where there are neither closures nor index
-  // notation that is no kernel in it.
+  // An entry is about to run, perhaps many times: until it is dropped, what is told of it is what
+  // is so when somebody asks. Cost of both: that of a look where there are neither closures nor
+  // index notation that is no kernel in it.
   void add_entry(const FunctionCode& entry);
   void drop_entry(const FunctionCode& entry);
   // All that was prepared is about to be dropped: of the functions nothing is kept.
