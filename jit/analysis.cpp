@@ -202,7 +202,30 @@ bool Analysis::is_reduced(std::int32_t axis) const {
   return false;
 }
 
-std::int32_t Analysis::written_out_axis() const {
+// Are there fewer points along the axis than lanes, and many along the one before it, in whose
+// lanes all that is read and stored lies side by side, along one of the two?
+bool Analysis::is_short_row(std::int32_t axis) {
+  constexpr std::int64_t kMostPoints = 4;
+  constexpr std::int64_t kLeastLanes = 16;
+  const loops::Size& lanes = kernel_.extents[axis - 1];
+  if (kernel_.extents[axis].value > kMostPoints) return false;
+  if (lanes.is_literal && lanes.value < kLeastLanes) return false;
+  const auto is_along = [&](const Address& address, bool is_masked) {
+    const auto across = step(address, axis - 1);
+    if (across == 0 || across == 1 || across == -1) return true;
+    return !is_masked && step(address, axis) == 1;
+  };
+  for (const Instruction& instruction : kernel_.regions[0].code) {
+    if (instruction.code == Code::Reduce) return false;
+    if (instruction.code == Code::Load && !is_along(instruction.address, !instruction.args.empty()))
+      return false;
+  }
+  return is_along(kernel_.destination, false) &&
+         std::all_of(kernel_.further.begin(), kernel_.further.end(),
+                     [&](const auto& store) { return is_along(store.destination, false); });
+}
+
+std::int32_t Analysis::written_out_axis() {
   constexpr std::int64_t kMostPoints = 32;
   constexpr std::int64_t kMostInstructions = 1024;
   const std::int32_t axis = kernel_.domain_rank - 1;
@@ -212,6 +235,7 @@ std::int32_t Analysis::written_out_axis() const {
   if (!extent.is_literal || extent.value < 2 || extent.value > kMostPoints ||
       extent.value * size(0) > kMostInstructions)
     return -1;
+  if (is_short_row(axis)) return axis;
   for (const Instruction& instruction : kernel_.regions[0].code) {
     if (instruction.code == Code::Reduce) return -1;
     if (instruction.code != Code::Primitive || instruction.dtype != DType::Bool) continue;

@@ -53,9 +53,10 @@ class Analysis {
   std::optional<std::int64_t> unrolled_count(std::int32_t region) const;
 
   // The last domain axis, where it is short and its index is compared, as that of a few tensors
-  // side by side: its points are written out, and the axis before it is spread over lanes. -1:
-  // none.
-  std::int32_t written_out_axis() const;
+  // side by side, or where it has fewer points than a vector has lanes, as the parts of a complex
+  // number or of a point in space: its points are written out, and the axis before it is spread
+  // over lanes. -1: none.
+  std::int32_t written_out_axis();
 
   // The domain axis to spread over vector lanes, or -1.
   std::int32_t vector_axis();
@@ -75,6 +76,7 @@ class Analysis {
   void count(const loops::Region& region, std::int32_t axis, Layout& layout);
   std::optional<std::int64_t> compute_step(loops::ValueId id, std::int32_t axis);
   bool is_reduced(std::int32_t axis) const;
+  bool is_short_row(std::int32_t axis);
   bool gains_from_tiles(const loops::Region& region, std::int32_t vector_axis);
 
   const loops::Kernel& kernel_;

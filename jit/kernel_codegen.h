@@ -118,16 +118,27 @@ class KernelCodegen {
   void store_first(llvm::Value* to, llvm::Value* value, llvm::Value* count);
   bool reads_rows_as_stored(lang::DType dtype);
   void emit_store();
+  void store_at(const loops::Address& address, std::int32_t output, llvm::Value* value);
   void combine_by_lane(const Place& place, lang::DType dtype, llvm::Value* value);
   llvm::Type* memory_type(lang::DType dtype);
   llvm::Value* pointers(const Place& place, lang::DType dtype);
   llvm::Value* all_lanes();
 
   // row_codegen.cpp
+  struct RowPoint {
+    std::int32_t axis = -1;
+    std::int64_t index = 0;
+    std::int64_t extent = 0;
+  };
+  void begin_column(const RowPoint& at);
+  bool is_in_row(const loops::Address& address, lang::DType dtype);
   bool reads_row(const loops::Instruction& load);
   llvm::Value* load_in_row(const loops::Instruction& load);
   std::vector<llvm::Value*> load_columns(const Place& from, lang::DType dtype, int count,
                                          bool stays);
+  void store_columns(const Place& to, lang::DType dtype, std::vector<llvm::Value*> columns);
+  void exchange(std::vector<llvm::Value*>& vectors);
+  int columns_at_once(std::int64_t left, lang::DType dtype) const;
 
   // mask_codegen.cpp
   LaneValue emit_range(const loops::Instruction& instruction);
@@ -315,18 +326,18 @@ class KernelCodegen {
   bool is_exact_ = false;                 // the exact form is being emitted
   llvm::GlobalVariable* zero_ = nullptr;  // see zero_place
   llvm::Value* stop_ = nullptr;           // where a kernel that polls looks
-  // Where a reduction that is written out is along its last axis, and the columns that are loaded.
-  struct RowPoint {
-    std::int32_t axis = -1;
-    std::int64_t index = 0;
-    std::int64_t extent = 0;
-  };
+  // Where the axis that is written out is, and the columns that are loaded, and to be stored.
   struct Columns {
     std::int64_t first = 0;
     std::vector<llvm::Value*> values;
   };
   RowPoint row_;
   std::unordered_map<loops::ValueId, Columns> columns_;
+  struct Stored {
+    Place to;  // of the first column
+    std::vector<llvm::Value*> values;
+  };
+  std::unordered_map<std::int32_t, Stored> stored_;  // by output
   std::vector<TilePoint> tile_points_;
   std::vector<llvm::Value*> resume_;  // cells: where it begins, by domain axis
 };

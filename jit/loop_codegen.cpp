@@ -262,7 +262,12 @@ void KernelCodegen::emit_axis(std::int32_t axis) {
   if (analysis_.is_unit(axis)) {
     body(int64(0));
   } else if (axis == written_out_ && !is_exact_) {
-    for (std::int64_t index = 0; index < kernel_.extents[axis].value; ++index) body(int64(index));
+    const std::int64_t count = kernel_.extents[axis].value;
+    for (std::int64_t index = 0; index < count; ++index) {
+      begin_column({lanes_.axis >= 0 ? axis : -1, index, count});
+      body(int64(index));
+    }
+    begin_column({});
   } else {
     loop(begin, end, 1, body);
   }

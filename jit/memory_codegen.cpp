@@ -242,24 +242,37 @@ void KernelCodegen::store_lanes(const Place& place, DType dtype, Value* value) {
   }
 }
 
+void KernelCodegen::store_at(const loops::Address& address, std::int32_t output, Value* value) {
+  const DType dtype = kernel_.buffers[output].dtype;
+  const Place to = place(address, output);
+  if (!is_in_row(address, dtype) || to.stride == nullptr || lanes_.mask != nullptr) {
+    store_lanes(to, dtype, value);
+    return;
+  }
+  // The columns of a row are stored together, once the last one is there.
+  Stored& row = stored_[output];
+  if (row.values.empty()) row.to = to;
+  row.values.push_back(scalars(lanes_.width).to_memory(value, dtype));
+  if (row_.index + 1 == row_.extent) store_columns(row.to, dtype, std::move(row.values));
+}
+
 void KernelCodegen::emit_store() {
-  const DType dtype = kernel_.buffers[kernel_.output].dtype;
-  const Place to = place(kernel_.destination, kernel_.output);
-  Value* value = operand(kernel_.regions[0].result, lanes_.axis >= 0);
+  Value* const value = operand(kernel_.regions[0].result, lanes_.axis >= 0);
   if (kernel_.store == loops::StoreKind::Combine) {
+    const DType dtype = kernel_.buffers[kernel_.output].dtype;
+    const Place to = place(kernel_.destination, kernel_.output);
     // Lanes must not meet in one element, and each element must see its points in order.
     const bool is_apart = to.offsets == nullptr && (to.step == 1 || to.step == -1);
     if (lanes_.axis >= 0 && !is_apart) {
       combine_by_lane(to, dtype, value);
-      return;
+    } else {
+      store_lanes(to, dtype, combine_stored(load_lanes(to, dtype), value));
     }
-    value = combine_stored(load_lanes(to, dtype), value);
+  } else {
+    store_at(kernel_.destination, kernel_.output, value);
   }
-  store_lanes(to, dtype, value);
-  for (const loops::FurtherStore& store : kernel_.further) {
-    store_lanes(place(store.destination, store.output), kernel_.buffers[store.output].dtype,
-                operand(store.value, lanes_.axis >= 0));
-  }
+  for (const loops::FurtherStore& store : kernel_.further)
+    store_at(store.destination, store.output, operand(store.value, lanes_.axis >= 0));
 }
 
 // The lanes' places and values go through memory: taking them out of registers costs more.

@@ -268,8 +268,8 @@ KernelCodegen::Partial KernelCodegen::reduce_unrolled(const Region& region, std:
   const RowPoint outer = row_;
   const std::int32_t last = region.axes.back();
   for (std::int64_t t = 0; t < count; ++t) {
-    row_ = {is_vector ? last : -1, t % kernel_.extents[last].value, kernel_.extents[last].value};
-    if (row_.index == 0) columns_.clear();
+    const std::int64_t row = kernel_.extents[last].value;
+    begin_column({is_vector ? last : -1, t % row, row});
     std::int64_t rest = t;
     for (std::size_t i = region.axes.size(); i-- > 0;) {
       const std::int64_t extent = kernel_.extents[region.axes[i]].value;
@@ -282,8 +282,7 @@ KernelCodegen::Partial KernelCodegen::reduce_unrolled(const Region& region, std:
     if (slot == parts.size()) parts.push_back(identity(region, width));
     parts[slot] = fold_element(region, parts[slot], is_vector, int64(t), width);
   }
-  row_ = outer;
-  columns_.clear();
+  begin_column(outer);
   // Partial results that no element went to are the identity, which changes nothing.
   return combine(region, std::move(parts), width);
 }

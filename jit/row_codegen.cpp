@@ -1,25 +1,39 @@
 #include <algorithm>
+#include <numeric>
 
 #include "jit/kernel_codegen.h"
 
-// Where a short reduction is written out and the lanes are at a stride from each other, each of its
-// loads would be a gather, of a column. But what a lane reads lies side by side: its row. So some
-// columns at a time are loaded as the pieces of rows that they are, and rows and columns change
-// places in registers, bit by bit of their numbers: log2(c) steps of c shuffles for c columns.
+// Where a short axis is written out, that of a reduction or the last one of the domain, and the
+// lanes are at a stride from each other, each load would be a gather, of a column, and each store a
+// scatter. But what a lane reads and stores lies side by side: its row. So some columns at a time
+// are loaded and stored as the pieces of rows that they are, and rows and columns change places in
+// registers, bit by bit of their numbers: log2(c) steps of c shuffles for c columns.
 namespace relay::jit {
 
 using lang::DType;
 using llvm::Value;
 using loops::Instruction;
 
-// Does it read its row, column by column? Then the first of some columns loads them all.
-bool KernelCodegen::reads_row(const Instruction& load) {
-  if (row_.axis < 0 || lanes_.width < 4 || lang::size_of(load.dtype) < 4 || !load.args.empty())
+void KernelCodegen::begin_column(const RowPoint& at) {
+  row_ = at;
+  if (row_.axis >= 0 && row_.index > 0) return;
+  columns_.clear();
+  stored_.clear();
+}
+
+// Does each lane go along a row of its own?
+bool KernelCodegen::is_in_row(const loops::Address& address, DType dtype) {
+  if (row_.axis < 0 || row_.extent < 2 || lanes_.width < 4 || lang::size_of(dtype) < 4)
     return false;
-  if (lanes_.mask != nullptr && lanes_.count == nullptr) return false;
-  const auto along_lanes = analysis_.step(load.address, lanes_.axis);
+  const auto along_lanes = analysis_.step(address, lanes_.axis);
   if (along_lanes && std::abs(*along_lanes) <= 1) return false;
-  return analysis_.step(load.address, row_.axis) == 1;
+  return analysis_.step(address, row_.axis) == 1;
+}
+
+// Then the first of some columns loads them all.
+bool KernelCodegen::reads_row(const Instruction& load) {
+  const bool is_known_mask = lanes_.mask == nullptr || lanes_.count != nullptr;
+  return load.args.empty() && is_known_mask && is_in_row(load.address, load.dtype);
 }
 
 // Of the column at hand, by lane; null where the lanes are not at one stride from each other.
@@ -32,12 +46,9 @@ Value* KernelCodegen::load_in_row(const Instruction& load) {
   if (!is_known()) {
     const Place from = place(load.address, load.buffer);
     if (from.stride == nullptr) return nullptr;
-    const auto most = std::min<std::int64_t>(
-        lanes_.width, host_.vector_bytes / static_cast<int>(lang::size_of(load.dtype)));
-    std::int64_t count = 1;
-    while (2 * count <= std::min(most, row_.extent - row_.index)) count *= 2;
+    const int count = columns_at_once(row_.extent - row_.index, load.dtype);
     if (count == 1) return nullptr;
-    known = {row_.index, load_columns(from, load.dtype, static_cast<int>(count), stays(load))};
+    known = {row_.index, load_columns(from, load.dtype, count, stays(load))};
   }
   return known.values[static_cast<std::size_t>(row_.index - known.first)];
 }
@@ -53,6 +64,15 @@ std::vector<Value*> KernelCodegen::load_columns(const Place& from, DType dtype, 
       rows.push_back(load_of_memory(piece, at_stride(from, dtype, lane), dtype, stays));
     vectors.push_back(rows.size() == 1 ? rows[0] : llvm::concatenateVectors(b_, rows));
   }
+  exchange(vectors);
+  for (Value*& each : vectors) each = scalars(lanes_.width).from_memory(each, dtype);
+  return vectors;
+}
+
+// Of vectors whose number is a power of two, c: lane j c + k of vector l becomes lane j c + l of
+// vector k.
+void KernelCodegen::exchange(std::vector<Value*>& vectors) {
+  const auto count = static_cast<int>(vectors.size());
   std::vector<int> low(static_cast<std::size_t>(lanes_.width));
   std::vector<int> high(low.size());
   for (int bit = 1; bit < count; bit *= 2) {
@@ -70,8 +90,36 @@ std::vector<Value*> KernelCodegen::load_columns(const Place& from, DType dtype, 
       a = first;
     }
   }
-  for (Value*& each : vectors) each = scalars(lanes_.width).from_memory(each, dtype);
-  return vectors;
+}
+
+// How many of so many columns are loaded or stored together: a power of two.
+int KernelCodegen::columns_at_once(std::int64_t left, DType dtype) const {
+  const std::int64_t most = std::min<std::int64_t>(
+      lanes_.width, host_.vector_bytes / static_cast<int>(lang::size_of(dtype)));
+  int count = 1;
+  while (2 * count <= std::min(most, left)) count *= 2;
+  return count;
+}
+
+// The columns of all lanes, from the first one's place on.
+void KernelCodegen::store_columns(const Place& to, DType dtype, std::vector<Value*> columns) {
+  const llvm::Align align(lang::size_of(dtype));
+  for (std::size_t first = 0; first < columns.size();) {
+    const int count = columns_at_once(static_cast<std::int64_t>(columns.size() - first), dtype);
+    std::vector<Value*> vectors;
+    for (int i = 0; i < count; ++i) vectors.push_back(columns[first + static_cast<std::size_t>(i)]);
+    exchange(vectors);
+    for (int lane = 0; lane < lanes_.width; ++lane) {
+      std::vector<int> piece(static_cast<std::size_t>(count));
+      std::iota(piece.begin(), piece.end(), lane / count * count);
+      Value* const row =
+          b_.CreateShuffleVector(vectors[static_cast<std::size_t>(lane % count)], piece);
+      Value* const at = b_.CreateGEP(memory_type(dtype), at_stride(to, dtype, lane),
+                                     int64(static_cast<std::int64_t>(first)));
+      b_.CreateAlignedStore(row, at, align);
+    }
+    first += static_cast<std::size_t>(count);
+  }
 }
 
 }  // namespace relay::jit

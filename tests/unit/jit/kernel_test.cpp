@@ -203,6 +203,39 @@ TEST_CASE("jit: short reductions of rows, with a row for each lane") {
   }
 }
 
+TEST_CASE("jit: few columns, with a row for each lane") {
+  SKIP_WITHOUT_JIT();
+  for (const DType dtype : {DType::Float64, DType::Float32, DType::Int8}) {
+    for (const std::int64_t n : {2, 3, 4}) {
+      for (const std::int64_t m : {5, 37}) {
+        for (const bool is_known : {false, true}) {
+          KernelBuilder k;
+          const Extent stride = is_known ? k.literal(n + 1) : k.slot(n + 1);
+          const auto h = k.domain_axis(k.slot(2));
+          const auto i = k.domain_axis(k.slot(m));
+          const auto j = k.domain_axis(k.literal(n));
+          // The last row ends where the memory does.
+          const auto x = input(k, dtype, 2 * m * (n + 1) - 1);
+          const auto y = input(k, dtype, 2 * m);
+          const auto z = input(k, dtype, n);
+          const ValueId of_row = k.load(
+              x,
+              {{k.axis(h), k.slot(m * (n + 1)).size}, {k.axis(i), stride.size}, {k.axis(j), kOne}});
+          const ValueId of_lane = k.load(y, {{k.axis(h), k.slot(m).size}, {k.axis(i), kOne}});
+          const ValueId of_column = k.load(z, {{k.axis(j), kOne}});
+          const ValueId sum = k.prim(Prim::Add, {of_row, of_lane});
+          k.finish(k.prim(Prim::Mul, {sum, of_column}));
+          k.store_further(sum, false);
+          k.store_further(of_row, true);
+          INFO(lang::name_of(dtype) << ", " << m << " rows of " << n);
+          CHECK(compare_with_reference(k) == "");
+          CHECK(compare_with_reference(k, 1) == "");
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("jit: a matrix product with an epilogue") {
   SKIP_WITHOUT_JIT();
   for (const std::int64_t depth : {0, 3, 16, 50}) {
