@@ -136,7 +136,7 @@ class KernelCodegen {
   llvm::Value* load_in_row(const loops::Instruction& load);
   std::vector<llvm::Value*> load_columns(const Place& from, lang::DType dtype, int count,
                                          bool stays);
-  void store_columns(const Place& to, lang::DType dtype, std::vector<llvm::Value*> columns);
+  void store_columns(const Place& to, lang::DType dtype, const std::vector<llvm::Value*>& columns);
   void exchange(std::vector<llvm::Value*>& vectors);
   int columns_at_once(std::int64_t left, lang::DType dtype) const;
 

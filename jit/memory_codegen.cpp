@@ -251,9 +251,9 @@ void KernelCodegen::store_at(const loops::Address& address, std::int32_t output,
   }
   // The columns of a row are stored together, once the last one is there.
   Stored& row = stored_[output];
-  if (row.values.empty()) row.to = to;
+  if (row_.index == 0) row = {to, {}};
   row.values.push_back(scalars(lanes_.width).to_memory(value, dtype));
-  if (row_.index + 1 == row_.extent) store_columns(row.to, dtype, std::move(row.values));
+  if (row_.index + 1 == row_.extent) store_columns(row.to, dtype, row.values);
 }
 
 void KernelCodegen::emit_store() {

@@ -16,9 +16,7 @@ using loops::Instruction;
 
 void KernelCodegen::begin_column(const RowPoint& at) {
   row_ = at;
-  if (row_.axis >= 0 && row_.index > 0) return;
-  columns_.clear();
-  stored_.clear();
+  if (row_.axis < 0 || row_.index == 0) columns_.clear();
 }
 
 // Does each lane go along a row of its own?
@@ -102,7 +100,8 @@ int KernelCodegen::columns_at_once(std::int64_t left, DType dtype) const {
 }
 
 // The columns of all lanes, from the first one's place on.
-void KernelCodegen::store_columns(const Place& to, DType dtype, std::vector<Value*> columns) {
+void KernelCodegen::store_columns(const Place& to, DType dtype,
+                                  const std::vector<Value*>& columns) {
   const llvm::Align align(lang::size_of(dtype));
   for (std::size_t first = 0; first < columns.size();) {
     const int count = columns_at_once(static_cast<std::int64_t>(columns.size() - first), dtype);

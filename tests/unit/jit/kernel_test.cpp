@@ -236,6 +236,32 @@ TEST_CASE("jit: few columns, with a row for each lane") {
   }
 }
 
+TEST_CASE("jit: a sum of a row in each of a few columns") {
+  SKIP_WITHOUT_JIT();
+  // Where i is j the row's own sum, else that of squares; j is compared, and written out.
+  for (const DType dtype : {DType::Float64, DType::Float32}) {
+    for (const std::int64_t n : {3, 4, 20}) {
+      for (const std::int64_t m : {5, 37}) {
+        KernelBuilder k;
+        const auto i = k.domain_axis(k.slot(m));
+        const auto j = k.domain_axis(k.literal(n));
+        const auto t = k.reduction_axis(k.literal(3));
+        const auto x = input(k, dtype, 3 * m);
+        const auto y = input(k, dtype, 3 * n);
+        const ValueId is_same = k.prim(Prim::Eq, {k.axis(i), k.axis(j)});
+        k.open_reduce(ReduceOp::Sum, {t});
+        const ValueId a = k.load(x, {{k.axis(i), k.slot(3).size}, {k.axis(t), kOne}});
+        const ValueId b = k.load(y, {{k.axis(j), k.slot(3).size}, {k.axis(t), kOne}});
+        const ValueId apart = k.prim(Prim::Sub, {a, b});
+        const ValueId sum = k.close_reduce(k.prim(Prim::Mul, {apart, apart}));
+        k.finish(k.prim(Prim::Select, {is_same, k.prim(Prim::Neg, {sum}), sum}));
+        INFO(lang::name_of(dtype) << ", " << m << " rows of " << n);
+        CHECK(compare_with_reference(k) == "");
+      }
+    }
+  }
+}
+
 TEST_CASE("jit: a matrix product with an epilogue") {
   SKIP_WITHOUT_JIT();
   for (const std::int64_t depth : {0, 3, 16, 50}) {
