@@ -116,6 +116,7 @@ class Tables {
   }
   bool is_known_value(const lang::Variable& variable, const Expr& value) {
     if (const auto found = known_.find(&variable); found != known_.end()) return found->second;
+    known_[&variable] = false;  // as long as it is looked at: a local function may call itself
     return known_[&variable] = is_known(value);
   }
 

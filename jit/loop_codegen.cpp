@@ -263,8 +263,12 @@ void KernelCodegen::emit_axis(std::int32_t axis) {
     body(int64(0));
   } else if (axis == written_out_ && !is_exact_) {
     const std::int64_t count = kernel_.extents[axis].value;
+    const std::vector<Instruction>& code = kernel_.regions[0].code;
+    const bool has_reduction = std::any_of(code.begin(), code.end(), [](const Instruction& each) {
+      return each.code == Code::Reduce;
+    });
     for (std::int64_t index = 0; index < count; ++index) {
-      begin_column({lanes_.axis >= 0 ? axis : -1, index, count});
+      begin_column({lanes_.axis >= 0 && !has_reduction ? axis : -1, index, count});
       body(int64(index));
     }
     begin_column({});

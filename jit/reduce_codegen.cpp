@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "jit/kernel_codegen.h"
 #include "loops/reduce_op.h"
@@ -227,14 +228,18 @@ KernelCodegen::LaneValue KernelCodegen::emit_reduce(const Instruction& instructi
     Value* const result = reduce_unrolled(region, *count, is_vector).result();
     return is_vector ? LaneValue{nullptr, result} : LaneValue{result, nullptr};
   }
+  // What is loaded in its loops stays in them.
+  const RowPoint row = std::exchange(row_, {});
+  LaneValue result;
   if (is_varying(instruction.id)) {
-    return {nullptr, reduce_each_lane(region, true).result()};
+    result = {nullptr, reduce_each_lane(region, true).result()};
+  } else {
+    const Lanes outer = std::exchange(lanes_, {});
+    result = {reduce_uniform(region).result(), nullptr};
+    lanes_ = outer;
   }
-  const Lanes outer = lanes_;
-  lanes_ = {};
-  const Partial sum = reduce_uniform(region);
-  lanes_ = outer;
-  return {sum.result(), nullptr};
+  row_ = row;
+  return result;
 }
 
 // One result for all lanes.

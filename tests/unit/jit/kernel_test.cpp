@@ -262,6 +262,31 @@ TEST_CASE("jit: a sum of a row in each of a few columns") {
   }
 }
 
+TEST_CASE("jit: sums in loops, of columns that are written out one after the other") {
+  SKIP_WITHOUT_JIT();
+  // By a comparison of the last axis, and as the elements of a short sum.
+  for (const bool is_domain : {true, false}) {
+    for (const std::int64_t depth : {5, 40}) {
+      KernelBuilder k;
+      const std::int64_t m = 21, n = 10;
+      const auto i = k.domain_axis(k.slot(m));
+      const auto j = is_domain ? k.domain_axis(k.literal(n)) : k.reduction_axis(k.literal(n));
+      const auto t = k.reduction_axis(k.slot(depth));
+      const auto x = input(k, DType::Float32, m * depth * n);
+      if (!is_domain) k.open_reduce(ReduceOp::Sum, {j});
+      const ValueId is_first = k.prim(Prim::Gt, {k.axis(j), k.i64(2)});
+      const ValueId ii = k.axis(i), jj = k.axis(j);
+      k.open_reduce(ReduceOp::Sum, {t});
+      const ValueId sum = k.close_reduce(
+          k.load(x, {{ii, k.slot(depth * n).size}, {k.axis(t), k.slot(n).size}, {jj, kOne}}));
+      const ValueId chosen = k.prim(Prim::Select, {is_first, k.f32(0), sum});
+      k.finish(is_domain ? chosen : k.close_reduce(k.prim(Prim::Mul, {chosen, chosen})));
+      INFO("depth " << depth << (is_domain ? ", of the domain" : ", of a sum"));
+      CHECK(compare_with_reference(k) == "");
+    }
+  }
+}
+
 TEST_CASE("jit: a matrix product with an epilogue") {
   SKIP_WITHOUT_JIT();
   for (const std::int64_t depth : {0, 3, 16, 50}) {
