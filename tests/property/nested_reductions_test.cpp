@@ -62,7 +62,7 @@ class Program {
     std::vector<std::size_t> scope;
     std::int64_t points = 1;
     if (random_.one_in(2)) {
-      body_ = large_sum();
+      body_ = random_.one_in(3) ? few_columns() : large_sum();
       return;
     }
     for (std::size_t axes = random_.below(4); axes > 0; --axes) open(scope, points);
@@ -100,6 +100,33 @@ class Program {
     extents_.push_back(extent);
     scope.push_back(extents_.size() - 1);
     return scope.back();
+  }
+
+  // A condition on the last index of a few columns, before or behind reductions of the rows.
+  Tree few_columns() {
+    constexpr std::int64_t kExtents[] = {40, 33, 24};
+    extents_ = {kExtents[random_.below(3)], 2 + static_cast<std::int64_t>(random_.below(5))};
+    outer_ = 2;
+    const std::vector<std::size_t> scope = {0, 1};
+    const std::int64_t points = extents_[0] * extents_[1];
+    Tree condition{Kind::If, {1, 0}, random_.one_in(2) ? Index{0, 0} : Index{0, -1}, 0, {}};
+    if (random_.one_in(2)) std::swap(condition.row, condition.column);
+    condition.parts = {tree(scope, points, 1), tree(scope, points, 0)};
+    Tree reduced{random_.one_in(4) ? Kind::Max : Kind::Sum, {}, {}, 2, {}};
+    std::vector<std::size_t> inner = scope;
+    extents_.push_back(random_.one_in(2) ? 2 + static_cast<std::int64_t>(random_.below(5)) : 40);
+    inner.push_back(2);
+    const auto read = [&](std::size_t row) {
+      Tree made{Kind::Read, {row, 0}, {2, 0}, 0, {}};
+      made.tensor = random_.below(kTensors);
+      if (random_.one_in(6)) std::swap(made.row, made.column);
+      return made;
+    };
+    Tree factor = random_.one_in(2) ? read(1) : tree(inner, points * extents_.back(), 1);
+    reduced.parts = {{Kind::Mul, {}, {}, 0, {read(0), std::move(factor)}}};
+    Tree made{random_.one_in(2) ? Kind::Add : Kind::Mul, {}, {}, 0, {condition, reduced}};
+    if (random_.one_in(4)) std::swap(made.parts[0], made.parts[1]);
+    return made;
   }
 
   // A sum of products, each factor of which depends on some of the variables: a library's, maybe.
@@ -373,9 +400,10 @@ std::vector<Way> ways() {
     all.push_back({name, std::make_unique<repl::Session>(options)});
     REQUIRE(all.back().session->run("<data>", data(), nullptr).empty());
   };
+  // Native code first: an element that it does not store is not what another way left there.
+  add("in native code", interp::JitMode::Always, repl::LibraryKernels::Off, 2);
   add("on lanes", interp::JitMode::Off, repl::LibraryKernels::Off, 1);
   add("on lanes, with libraries", interp::JitMode::Off, repl::LibraryKernels::Auto, 2);
-  add("in native code", interp::JitMode::Always, repl::LibraryKernels::Off, 2);
   return all;
 }
 
@@ -405,7 +433,7 @@ TEST_CASE("gradients of nested reductions are what tangents say") {
   for (const std::uint64_t seed : seeds(kGradients)) {
     const Program program(seed);
     for (const Way& way : all) {
-      if (&way == &all.back() && seed % 4 != 0) continue;  // compiling takes its time
+      if (&way == &all.front() && seed % 4 != 0) continue;  // compiling takes its time
       const std::string wrong = trouble_of_gradient(*way.session, program);
       if (wrong.empty()) continue;
       fail(seed, program, way, wrong, "gradients of nested reductions are what tangents say");
