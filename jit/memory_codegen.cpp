@@ -8,6 +8,7 @@ namespace relay::jit {
 using lang::DType;
 using llvm::Value;
 using loops::AddressTerm;
+using loops::Code;
 using loops::Instruction;
 
 llvm::Type* KernelCodegen::memory_type(DType dtype) {
