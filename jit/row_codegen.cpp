@@ -82,7 +82,7 @@ void KernelCodegen::exchange(std::vector<Value*>& vectors) {
     for (int i = 0; i < count; ++i) {
       if ((i & bit) != 0) continue;
       Value*& a = vectors[static_cast<std::size_t>(i)];
-      Value*& b = vectors[static_cast<std::size_t>(i + bit)];
+      Value*& b = vectors[static_cast<std::size_t>(i) + static_cast<std::size_t>(bit)];
       Value* const first = b_.CreateShuffleVector(a, b, low);
       b = b_.CreateShuffleVector(a, b, high);
       a = first;
