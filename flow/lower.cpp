@@ -849,7 +849,9 @@ void Lowerer::before_loop(const Expr& body, Block& block) {
   }
 }
 
-void Lowerer::binders(const std::vector<lang::IndexBinder>& nodes, Step& step, Block& block) {
+void Lowerer::binders(const std::vector<lang::IndexBinder>& nodes, const Expr& body, Step& step,
+                      Block& block) {
+  before_loop(body, block);
   for (const auto& node : nodes) {
     step.args.push_back(scalar(node.extent, block));
     const Slot slot = new_slot({lang::ValueKind::Scalar, lang::DType::Int64});
@@ -884,8 +886,7 @@ Spread Lowerer::comprehension(const Expr& expr, Block& block) {
   if (!is_native || parts.empty()) return interpret(expr, block);
   Step step;
   step.kind = StepKind::Loop;
-  before_loop(node.body, block);
-  binders(node.binders, step, block);
+  binders(node.binders, node.body, step, block);
   step.site = site(expr->span);
   step.type = expr->type;
   step.blocks.resize(1);
@@ -913,8 +914,7 @@ Spread Lowerer::reduction(const Expr& expr, Block& block) {
   step.kind = StepKind::Fold;
   step.reduce = node.op;
   step.dtype = dtype_of(loops::is_arg(node.op) ? node.body->type : expr->type);
-  before_loop(node.body, block);
-  binders(node.binders, step, block);
+  binders(node.binders, node.body, step, block);
   step.site = site(expr->span);
   step.blocks.resize(1);
   in_loop([&] { yield(node.body, node.body->type, step.blocks[0]); });

@@ -318,8 +318,10 @@ class Lowerer {
   void pattern(const lang::Pattern& node, const Spread& value, const lang::Type& type, Arm& arm);
 
   // --- Index notation ---
-  void binders(const std::vector<lang::IndexBinder>& nodes, Step& step, Block& block);
-  // Before the binders of a loop that will be a step of `block`, with that at each point.
+  // Of a loop that will be a step of `block`, with `body` at each point: what it may want to have
+  // made in front of it, then its binders.
+  void binders(const std::vector<lang::IndexBinder>& nodes, const Expr& body, Step& step,
+               Block& block);
   void before_loop(const Expr& body, Block& block);
   // Lowers what a loop does at each point.
   template <class F>

@@ -47,8 +47,7 @@ Spread Lowerer::scatter(const Expr& expr, Block& block) {
   } else {
     Step step;
     step.kind = StepKind::Loop;
-    before_loop(node.value, block);
-    binders(node.binders, step, block);
+    binders(node.binders, node.value, step, block);
     step.site = site(expr->span);
     step.blocks.resize(1);
     in_loop([&] {

@@ -306,8 +306,7 @@ Operand Lowerer::set_row(const Update& update, const Operand& tensor, Block& blo
   }
   Step step;
   step.kind = StepKind::Loop;
-  before_loop(update.changed, block);
-  binders(running, step, block);
+  binders(running, update.changed, step, block);
   step.site = site(update.span);
   step.blocks.resize(1);
   in_loop([&] {

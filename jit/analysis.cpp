@@ -202,8 +202,8 @@ bool Analysis::is_reduced(std::int32_t axis) const {
   return false;
 }
 
-// Are there fewer points along the axis than lanes, and many along the one before it, in whose
-// lanes all that is read and stored lies side by side, along one of the two?
+// Are there two to four points along the axis, and not known to be few along the one before it, and
+// does all that is read and stored lie side by side along one of the two?
 bool Analysis::is_short_row(std::int32_t axis) {
   constexpr std::int64_t kMostPoints = 4;
   constexpr std::int64_t kLeastLanes = 16;

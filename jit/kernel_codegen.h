@@ -58,6 +58,7 @@ class KernelCodegen {
     int width = 1;
     llvm::Value* mask = nullptr;   // which lanes count; null: all
     llvm::Value* count = nullptr;  // the mask is that of so many lanes, the first ones
+    bool are_first() const { return mask == nullptr || count != nullptr; }
   };
   // A partial result of a reduction. `index` is there for ArgMax and ArgMin only.
   struct Partial {

@@ -133,9 +133,8 @@ Value* KernelCodegen::load_lanes(const Place& place, DType dtype, bool stays) {
   const llvm::Align align(lang::size_of(dtype));
   auto* const type = llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes_.width));
   ScalarCodegen scalar = scalars(lanes_.width);
-  const bool is_known_mask = lanes_.mask == nullptr || lanes_.count != nullptr;
   const bool is_along = place.offsets == nullptr && (place.step == 1 || place.step == -1);
-  if (!is_along && place.stride != nullptr && is_known_mask && !host_.has_quick_gathers) {
+  if (!is_along && place.stride != nullptr && lanes_.are_first() && !host_.has_quick_gathers) {
     Value* loaded = llvm::PoisonValue::get(type);
     for (int lane = 0; lane < lanes_.width; ++lane) {
       Value* const at = at_stride(place, dtype, lane);

@@ -30,8 +30,7 @@ bool KernelCodegen::is_in_row(const loops::Address& address, DType dtype) {
 
 // Then the first of some columns loads them all.
 bool KernelCodegen::reads_row(const Instruction& load) {
-  const bool is_known_mask = lanes_.mask == nullptr || lanes_.count != nullptr;
-  return load.args.empty() && is_known_mask && is_in_row(load.address, load.dtype);
+  return load.args.empty() && lanes_.are_first() && is_in_row(load.address, load.dtype);
 }
 
 // Of the column at hand, by lane; null where the lanes are not at one stride from each other.
