@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 #include "lang/cell_memory.h"
@@ -65,6 +66,15 @@ void give_to_system(std::byte* block, std::size_t size) {
   }
 }
 
+// A block that was used before may hold the very result that is to be computed again, by another
+// tier in the same process: what is not stored would not be seen.
+void make_unusable([[maybe_unused]] std::byte* block, [[maybe_unused]] std::size_t bytes) {
+#if defined(RELAY_ASAN)
+  constexpr std::size_t kMost = std::size_t{16} << 20;  // more may never be touched
+  std::memset(block, 0xff, std::min(bytes, kMost));     // floats: NaN
+#endif
+}
+
 }  // namespace
 
 Pool& Pool::instance() {
@@ -114,6 +124,7 @@ std::byte* Pool::allocate(std::size_t bytes) {
   peak_ = std::max(peak_, used_);
   ASAN_POISON_MEMORY_REGION(block, size);
   ASAN_UNPOISON_MEMORY_REGION(block, bytes);
+  make_unusable(block, bytes);
   return block;
 }
 

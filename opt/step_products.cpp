@@ -16,6 +16,7 @@
 #include "lang/record.h"
 #include "lang/visit.h"
 #include "opt/definitions.h"
+#include "opt/own_calls.h"
 #include "opt/passes.h"
 
 namespace relay::opt {
@@ -40,43 +41,6 @@ using Extents = std::vector<std::int64_t>;
 
 std::int64_t count_of(const Extents& extents) {
   return lang::product_of(extents).value_or(std::numeric_limits<std::int64_t>::max());
-}
-
-}  // namespace
-
-// The function, as its calls name it.
-struct Self {
-  std::string name;                    // of a global one
-  const Variable* variable = nullptr;  // of a local one
-  bool operator()(const Expr& expr) const {
-    if (variable) return variable_of(expr) == variable;
-    const auto* global = as<lang::GlobalVar>(expr);
-    return global && global->name == name;
-  }
-};
-
-namespace {
-
-const lang::Call* own_call(const Expr& expr, const Self& is_it) {
-  const auto* call = as<lang::Call>(expr);
-  return call && is_it(call->callee) ? call : nullptr;
-}
-
-using Calls = std::unordered_set<const lang::Call*>;
-
-// All calls of the function in `body`; nothing where it is mentioned in any other way.
-std::optional<Calls> calls_in(const Expr& body, const Self& is_it) {
-  Calls calls;
-  bool is_value = false;
-  lang::visit_post_order(body, [&](const Expr& node) {
-    const auto* call = as<lang::Call>(node);
-    if (call && is_it(call->callee)) calls.insert(call);
-    const std::size_t most = call && is_it(call->callee) ? 1 : 0;
-    std::size_t mentions = 0;
-    lang::for_each_child(node, [&](const Expr& child) { mentions += is_it(child) ? 1 : 0; });
-    is_value = is_value || mentions > most;
-  });
-  return is_value || is_it(body) ? std::nullopt : std::optional(std::move(calls));
 }
 
 }  // namespace
@@ -124,7 +88,7 @@ class StepProducts::Analysis {
 
   // Does a look at the function as it was written say that there may be something?
   bool is_promising() const {
-    const auto calls = calls_in(fn_.body, self_);
+    const auto calls = own_calls_in(fn_.body, self_);
     if (!calls || calls->empty() || fn_.attrs || !fn_.type_params.empty()) return false;
     if (self_.variable) return true;
     std::size_t same = 0;
@@ -136,7 +100,7 @@ class StepProducts::Analysis {
   // Finds the products, in terms of the parameters that each call hands on; of a local function, in
   // terms of what is around it.
   bool run(Loop& loop) {
-    const auto calls = calls_in(fn_.body, self_);
+    const auto calls = own_calls_in(fn_.body, self_);
     if (!calls) return false;
     collect(fn_.body);
     for (std::size_t i = 0; i < fn_.params.size() && !self_.variable; ++i) {
@@ -242,7 +206,7 @@ class StepProducts::Analysis {
     const std::vector<Expr>& products_;
   };
 
-  bool is_passed_on(const Calls& calls, std::size_t param) const {
+  bool is_passed_on(const OwnCalls& calls, std::size_t param) const {
     return std::all_of(calls.begin(), calls.end(), [&](const lang::Call* call) {
       return variable_of(call->args[param]) == fn_.params[param].get();
     });
@@ -273,7 +237,7 @@ class StepProducts::Analysis {
   }
 
   // `if n == 100 { ... } else { ... }` and the like, of a number that each call counts by one.
-  bool find_counter(const lang::If& choice, const Calls& calls, Loop& loop) {
+  bool find_counter(const lang::If& choice, const OwnCalls& calls, Loop& loop) {
     const Expr& condition = definitions_.of(choice.condition);
     const lang::OpDef* const op = operator_of(condition);
     const auto* test = op ? as<lang::Call>(condition) : nullptr;
@@ -521,7 +485,7 @@ class StepProducts::Joiner final : public lang::Rewriter {
     Analysis analysis(self, *fn);
     Loop loop;
     if (!analysis.is_promising() || !analysis.run(loop)) return expr;
-    const auto calls = calls_in(let.body, self);
+    const auto calls = own_calls_in(let.body, self);
     const bool is_joined = calls && !calls->empty() &&
                            std::all_of(calls->begin(), calls->end(), [&](const lang::Call* call) {
                              return loop.begins_well(*call);

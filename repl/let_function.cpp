@@ -20,6 +20,17 @@ std::optional<std::vector<std::string>> names_of(const lang::Function* function)
   return names;
 }
 
+// Behind its points, a derivative in a direction takes a direction for each of them.
+void add_directions(std::vector<std::string>& names) {
+  const std::vector<std::string> points = names;
+  for (const std::string& point : points) {
+    std::string direction = "d" + point;
+    while (std::find(names.begin(), names.end(), direction) != names.end())
+      direction.insert(0, 1, 'd');
+    names.push_back(std::move(direction));
+  }
+}
+
 // The parameters of a function that needs no evaluation; nothing for other expressions.
 std::optional<std::vector<std::string>> parameters_of(const Expr& expr, const FindFunction& find) {
   if (const auto* op = lang::as<lang::Operator>(expr)) {
@@ -34,8 +45,13 @@ std::optional<std::vector<std::string>> parameters_of(const Expr& expr, const Fi
     return names;
   }
   if (const auto* global = lang::as<lang::GlobalVar>(expr)) return names_of(find(global->name));
-  if (const auto* derivative = lang::as<lang::Differentiate>(expr))
-    return parameters_of(derivative->fn, find);
+  if (const auto* derivative = lang::as<lang::Differentiate>(expr)) {
+    auto names = parameters_of(derivative->fn, find);
+    const bool takes_directions =
+        derivative->mode == lang::DiffMode::Jvp || derivative->mode == lang::DiffMode::Hvp;
+    if (names && takes_directions) add_directions(*names);
+    return names;
+  }
   return names_of(lang::as<lang::Function>(expr));
 }
 

@@ -20,6 +20,7 @@
 #include "lang/stop.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
+#include "opt/step_sums.h"
 #include "parser/parse.h"
 #include "repl/files.h"
 #include "repl/native_makers.h"
@@ -56,6 +57,7 @@ constexpr const char* kExpandDerivatives = "ExpandDerivatives";
 constexpr const char* kInline = "Inline";
 constexpr const char* kJoinStepProducts = "JoinStepProducts";
 constexpr const char* kScalarReplacement = "ScalarReplacement";
+constexpr const char* kCollectStepSums = "CollectStepSums";
 constexpr const char* kFuse = "FuseOps";
 
 }  // namespace
@@ -199,13 +201,22 @@ Expr Pipeline::with_replaced_data(const Expr& optimised) {
   return tidied(named, has_function(named));
 }
 
-Expr Pipeline::fuse(const Expr& optimised) {
-  const Expr known = with_replaced_data(with_known_functions(optimised));
+// Nor does anybody differentiate the sums of its loops.
+Expr Pipeline::with_step_sums(const Expr& optimised, const std::string& name) {
+  const Expr collected = timed(kCollectStepSums, [&] {
+    const Expr made = opt::collect_step_sums(optimised, name, opt::StepSums::Real);
+    return made == optimised ? made : opt::eliminate_dead_code(opt::to_anf(made, this), this);
+  });
+  return collected == optimised ? optimised : pass(kCollectStepSums, collected, optimised);
+}
+
+Expr Pipeline::fuse(const Expr& optimised, const std::string& name) {
+  const Expr known = with_step_sums(with_replaced_data(with_known_functions(optimised)), name);
   return pass(kFuse, timed(kFuse, [&] { return opt::fuse_operators(known); }));
 }
 
-Expr Pipeline::finish(const Expr& optimised) {
-  const Expr fused = fuse(optimised);
+Expr Pipeline::finish(const Expr& optimised, const std::string& name) {
+  const Expr fused = fuse(optimised, name);
   const Expr code = lang::without_borders(fused);
   return code == fused ? fused : pass("without_borders", opt::to_anf(code), fused);
 }
@@ -300,7 +311,7 @@ Result<Expr> Pipeline::prepared(const std::string& name, const lang::Type& type)
     }
     if (const auto found = finished_.find(key); found != finished_.end()) return found->second;
     const Expr ready =
-        lang::compiler_of(code) ? as_written(name, type, code) : finish(optimise(code));
+        lang::compiler_of(code) ? as_written(name, type, code) : finish(optimise(code), name);
     lang::poll();
     finished_.emplace(key, ready);
     return ready;

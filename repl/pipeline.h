@@ -38,9 +38,10 @@ class Pipeline final : public lang::Program, public interp::Host {
   // ... -> inlined, simplified, without dead or repeated code. Throws Failure.
   lang::Expr optimise(const lang::Expr& core);
   // ... -> grouped for kernels, with the borders that groups end at. Throws Failure.
-  lang::Expr fuse(const lang::Expr& optimised);
+  // `name`: by which it calls itself, where it is a function that does.
+  lang::Expr fuse(const lang::Expr& optimised, const std::string& name = {});
   // The same without the borders; ready for the evaluator. Throws Failure.
-  lang::Expr finish(const lang::Expr& optimised);
+  lang::Expr finish(const lang::Expr& optimised, const std::string& name = {});
 
   // lang::Program
   lang::Expr function(const std::string& name, const lang::Type& type) override;
@@ -130,6 +131,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   lang::Expr as_written(const std::string& name, const lang::Type& type, const lang::Expr& core);
   lang::Expr with_known_functions(const lang::Expr& optimised);
   lang::Expr with_replaced_data(const lang::Expr& optimised);
+  lang::Expr with_step_sums(const lang::Expr& optimised, const std::string& name);
   lang::Expr tidied(const lang::Expr& core, bool is_to_be_differentiated);
   std::optional<lang::Expr> code_of(const std::string& name) const;  // opt/purity.h
   // What the pass called `name` has made, checked where that is asked for. `given`: what it was
