@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "loops/bordered_window.h"
 #include "loops/operand_view.h"
 #include "loops/pieces.h"
 #include "loops/reduce_op.h"
+#include "loops/reduction_tree.h"
 
 namespace relay::loops {
 
@@ -101,6 +103,7 @@ void KernelBuilder::build_map(TensorId tensor, std::int32_t buffer) {
 
 void KernelBuilder::build_nest(TensorId tensor, std::int32_t buffer) {
   const TensorDef& def = stages_.tensors[static_cast<std::size_t>(tensor)];
+  is_nest_ = true;
   open_domain(def.vars);
   store_map(def, buffer);
 }
@@ -720,6 +723,32 @@ KernelBuilder::Operand KernelBuilder::reduce_one(const Node& node, std::int32_t 
       emit_primitive(Prim::Add, node.dtype, {constant(node.dtype, 0), value_of(element)}));
 }
 
+// Its terms, one after the other, folded in the order of loops/loop_ir.h. Of the identities only
+// the zero of a sum of floats changes a bit, and that of negative zeros alone: it is added once.
+KernelBuilder::Operand KernelBuilder::reduce_window(const Node& node,
+                                                    const std::vector<std::int64_t>& extents) {
+  const auto vars = stages_.vars(node);
+  std::array<ValueId, kReductionLanes> terms;
+  terms.fill(-1);
+  std::vector<std::int64_t> at(extents.size(), 0);
+  for (std::int64_t t = 0, count = points_of(extents); t < count; ++t) {
+    for (std::size_t i = 0; i < at.size(); ++i)
+      vars_[static_cast<std::size_t>(vars[i])] = IndexSpace::constant(at[i]);
+    const auto place = static_cast<std::int32_t>(instances_.size());
+    instances_.push_back({-1, {}});
+    terms[static_cast<std::size_t>(t)] = value_of(element_of(node, place));
+    for (std::size_t i = at.size(); i-- > 0;) {
+      if (++at[i] < extents[i]) break;
+      at[i] = 0;
+    }
+  }
+  const ValueId all = combined(terms.data(), [&](ValueId a, ValueId b) {
+    return b < 0 ? a : emit_primitive(prim_of(node.op), node.dtype, {a, b});
+  });
+  if (node.op != ReduceOp::Sum || !lang::is_float(node.dtype)) return operand_of(all);
+  return operand_of(emit_primitive(Prim::Add, node.dtype, {constant(node.dtype, 0), all}));
+}
+
 KernelBuilder::Operand KernelBuilder::reduce(const Node& node, std::int32_t instance) {
   std::vector<std::int64_t> extents;
   for (IndexVarId var : stages_.vars(node))
@@ -727,6 +756,11 @@ KernelBuilder::Operand KernelBuilder::reduce(const Node& node, std::int32_t inst
   const std::int64_t count = points_of(extents);
   if (count == 0) return reduce_nothing(node);
   if (count == 1) return reduce_one(node, instance);
+  // Sums and products of narrow floats accumulate in float32.
+  const bool widens =
+      is_narrow_float(node.dtype) && (node.op == ReduceOp::Sum || node.op == ReduceOp::Prod);
+  if (open_.size() == 1 && !is_nest_ && !widens && is_bordered_window(stages_, node))
+    return reduce_window(node, extents);
   const auto number = static_cast<std::int32_t>(draft_.regions.size());
   const auto depth = static_cast<std::int32_t>(open_.size());
   draft_.regions.emplace_back();
@@ -741,9 +775,6 @@ KernelBuilder::Operand KernelBuilder::reduce(const Node& node, std::int32_t inst
   }
   DType dtype = node.dtype;
   ValueId result = value_of(element_of(node, instance));
-  // Sums and products of narrow floats accumulate in float32.
-  const bool widens =
-      is_narrow_float(dtype) && (node.op == ReduceOp::Sum || node.op == ReduceOp::Prod);
   if (widens) result = emit_primitive(Prim::Cast, dtype = DType::Float32, {result});
   draft_.regions[static_cast<std::size_t>(number)].result = result;
   open_.pop_back();

@@ -168,6 +168,7 @@ class KernelBuilder {
   Operand reduce(const Node& node, std::int32_t instance);
   Operand element_of(const Node& node, std::int32_t instance);
   Operand reduce_one(const Node& node, std::int32_t instance);
+  Operand reduce_window(const Node& node, const std::vector<std::int64_t>& extents);
   Operand reduce_nothing(const Node& node);
 
   ValueId emit(DraftInstruction instruction);
@@ -198,6 +199,7 @@ class KernelBuilder {
   std::vector<Instance> instances_;
   std::span<const SliceRead> slices_;
   std::vector<TensorId> joint_;  // computed here, though they may be stored
+  bool is_nest_ = false;         // each index variable has an axis
   int selects_ = 0;              // around what is being evaluated
   int checks_ = 0;  // reads with checked indices that what is being evaluated stands in
   Masks masks_;     // where it is a point of the tensor that it belongs to

@@ -1,0 +1,63 @@
+#include "loops/bordered_window.h"
+
+#include <algorithm>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include "loops/loop_ir.h"
+#include "loops/reduce_op.h"
+
+namespace relay::loops {
+namespace {
+
+constexpr std::size_t kMostNodes = 64;  // of what is written out for each place
+
+// Does the value change with what is reduced over, and with an index around it?
+bool changes_with_both(const Stages& stages, NodeId id, std::span<const std::int32_t> vars) {
+  bool with_own = false, with_others = false;
+  std::vector<NodeId> left = {id};
+  while (!left.empty()) {
+    const Node& node = stages.nodes[static_cast<std::size_t>(left.back())];
+    left.pop_back();
+    if (node.kind == NodeKind::IndexVar) {
+      const bool is_own = std::find(vars.begin(), vars.end(), node.ref) != vars.end();
+      with_own = with_own || is_own;
+      with_others = with_others || !is_own;
+    }
+    const auto args = stages.args(node);
+    left.insert(left.end(), args.begin(), args.end());
+  }
+  return with_own && with_others;
+}
+
+}  // namespace
+
+bool is_bordered_window(const Stages& stages, const Node& reduction) {
+  const auto args = stages.args(reduction);
+  const auto vars = stages.vars(reduction);
+  std::int64_t places = 1;
+  for (const IndexVarId var : vars) places *= stages.var_extents[static_cast<std::size_t>(var)];
+  if (is_arg(reduction.op) || reduction.op == ReduceOp::Dot || places > kReductionLanes ||
+      stages.nodes[static_cast<std::size_t>(args[0])].has_reduce)
+    return false;
+  std::unordered_set<NodeId> seen;
+  std::vector<NodeId> left = {args[0]};
+  bool is_bordered = false;
+  while (!left.empty()) {
+    const NodeId id = left.back();
+    left.pop_back();
+    if (!seen.insert(id).second) continue;
+    if (seen.size() > kMostNodes) return false;
+    const Node& node = stages.nodes[static_cast<std::size_t>(id)];
+    const auto parts = stages.args(node);
+    const bool compares = node.kind == NodeKind::Primitive && node.dtype == DType::Bool &&
+                          stages.nodes[static_cast<std::size_t>(parts[0])].dtype == DType::Int64 &&
+                          !node.has_read;
+    is_bordered = is_bordered || (compares && changes_with_both(stages, id, vars));
+    left.insert(left.end(), parts.begin(), parts.end());
+  }
+  return is_bordered;
+}
+
+}  // namespace relay::loops
