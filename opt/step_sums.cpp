@@ -99,7 +99,7 @@ class OuterProduct {
   explicit OuterProduct(const lang::Comprehension& loop) : loop_(loop) {}
 
   std::optional<Product> run() {
-    if (loop_.binders.size() != 2) return {};
+    if (loop_.binders.size() != 2 || !is_arithmetic(loop_.body)) return {};
     for (std::size_t axis = 0; axis < 2; ++axis)
       depends_[loop_.binders[axis].variable.get()] = std::uint8_t{1} << axis;
     Expr term = opened(loop_.body);
@@ -117,6 +117,15 @@ class OuterProduct {
 
  private:
   static constexpr std::size_t kMostFactors = 16;
+
+  // What functions do may show, and how often.
+  static bool is_arithmetic(const Expr& body) {
+    bool is_plain = true;
+    lang::visit_post_order(body, [&](const Expr& node) {
+      is_plain = is_plain && (node->kind != ExprKind::Call || lang::arithmetic_step(node));
+    });
+    return is_plain;
+  }
 
   // What a body gives, with the bindings in front of it.
   Expr opened(const Expr& body) {
@@ -360,7 +369,8 @@ class Collector {
       whole[param.get()] = lang::make_var(variable);
       bindings.push_back({variable, value});
     }
-    return lang::close_block({std::move(bindings), lang::substitute(exit, whole)});
+    return lang::close_block(
+        {std::move(bindings), lang::rename_bound(lang::substitute(exit, whole))});
   }
 
   // The next step. Adds what it needs to the bindings in front of it.
@@ -373,7 +383,6 @@ class Collector {
     // Does this step add anything?
     bool adds = false;
     std::vector<Expr> kept_args = call.args, full_args = call.args, kept_rows, full_rows;
-    std::vector<std::pair<const Sum*, std::pair<Expr, Expr>>> products;
     const Expr place = lang::make_var(kept_);
     for (const Sum& sum : sums_) {
       Expr lefts = lang::make_var(sum.lefts), rights = lang::make_var(sum.rights);

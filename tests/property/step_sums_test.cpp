@@ -113,7 +113,7 @@ TEST_CASE("sums of products over the steps of a loop are the adjoint of the matr
       collected += shown && shown->find("collecting") != std::string::npos ? 1 : 0;
     }
   }
-  if (all.size() >= 16) CHECK(collected > all.size());
+  if (all.size() >= 16) CHECK(collected >= all.size() / 2);  // each is seen twice
 }
 
 }  // namespace relay::tests
