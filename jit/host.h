@@ -10,6 +10,7 @@ namespace relay::jit {
 struct HostTraits {
   int vector_bytes = 16;   // width of the widest vectors worth using
   bool has_masks = false;  // masked loads and stores of all element sizes are single instructions
+  bool has_wide_masked_loads = false;  // masked loads of 4 and 8 bytes are single instructions
   bool has_quick_gathers = false;  // to load and store elements at a stride one by one takes longer
   bool has_half = false;           // conversions between float16 and float32 are instructions
 };

@@ -93,6 +93,7 @@ class KernelCodegen {
   void emit_level(const loops::Region& region, int level);
   int level_of(const loops::Region& region, const loops::Instruction& instruction) const;
   void emit_instruction(const loops::Instruction& instruction);
+  llvm::Value* chosen(loops::ValueId condition, llvm::Value* a, llvm::Value* b);
   LaneValue emit_primitive(const loops::Instruction& instruction);
   int domain_width(std::int32_t axis);
   bool is_light(std::int32_t region) const;
@@ -185,6 +186,7 @@ class KernelCodegen {
   Partial reduce_across_lanes(const loops::Region& region);
   Partial across_one_axis(const loops::Region& region);
   bool folds_quickly(const loops::Region& region) const;
+  bool loads_under_masks(const loops::Region& region);
   void quick_rounds(const loops::Region& region, llvm::Value* begin, llvm::Value* end,
                     const Partial& cell);
   Partial across_round(const loops::Region& region, llvm::Value* first, const Partial& sum);

@@ -422,15 +422,35 @@ void KernelCodegen::emit_instruction(const Instruction& instruction) {
   }
 }
 
+// A choice in all lanes. Where there are no masks, a truth that is the same in all of them is no
+// part of a vector of truths, which would be packed into bytes and unpacked again for each choice
+// (two thirds of the instructions of a sum over part of a row): it is a choice, and a branch, of
+// its own.
+Value* KernelCodegen::chosen(ValueId condition, Value* a, Value* b) {
+  const Instruction& test = analysis_.definition(condition);
+  const bool joins = test.code == Code::Primitive && is_varying(condition) && !host_.has_masks &&
+                     (test.prim == Prim::And || test.prim == Prim::Or);
+  for (std::size_t i = 0; joins && i < 2; ++i) {
+    if (is_varying(test.args[i])) continue;
+    Value* const by_lane = chosen(test.args[1 - i], a, b);
+    Value* const common = operand(test.args[i], false);
+    return test.prim == Prim::And ? b_.CreateSelect(common, by_lane, b)
+                                  : b_.CreateSelect(common, a, by_lane);
+  }
+  return b_.CreateSelect(operand(condition, is_varying(condition)), a, b);
+}
+
 KernelCodegen::LaneValue KernelCodegen::emit_primitive(const Instruction& instruction) {
   const bool has_step = instruction.dtype == DType::Int64 && lanes_.axis >= 0 &&
                         analysis_.step(instruction.id, lanes_.axis).has_value();
   const bool as_vector = is_varying(instruction.id) && !has_step;
-  std::vector<Value*> args;
-  for (const ValueId arg : instruction.args) {
-    const bool is_condition = instruction.prim == Prim::Select && args.empty();
-    args.push_back(operand(arg, as_vector && (!is_condition || is_varying(arg))));
+  if (as_vector && instruction.prim == Prim::Select) {
+    Value* const a = operand(instruction.args[1], true);
+    Value* const b = operand(instruction.args[2], true);
+    return {nullptr, chosen(instruction.args[0], a, b)};
   }
+  std::vector<Value*> args;
+  for (const ValueId arg : instruction.args) args.push_back(operand(arg, as_vector));
   const DType operand_type = analysis_.definition(instruction.args.back()).dtype;
   Value* by_zero = nullptr;
   Value* const result =

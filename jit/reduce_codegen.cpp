@@ -406,6 +406,7 @@ KernelCodegen::Partial KernelCodegen::across_one_axis(const Region& region) {
   const bool is_light_body = is_light(static_cast<std::int32_t>(&region - kernel_.regions.data()));
   const bool is_unrolled = has_blocks(region) && is_light_body;
   const bool is_quick = is_light_body && folds_quickly(region);
+  const bool is_masked = loads_under_masks(region);
   Part busy;
   const auto block = [&](Value* block_begin, Value* block_end) {
     store_cell(cell, start);
@@ -435,8 +436,8 @@ KernelCodegen::Partial KernelCodegen::across_one_axis(const Region& region) {
     }
     when(b_.CreateICmpSLT(whole, end), [&] {
       const Partial old = load_cell(cell, start);
-      store_cell(cell, host_.has_masks ? across_masked(region, whole, end, old)
-                                       : across_in_scalars(region, int64(0), whole, end, old));
+      store_cell(cell, is_masked ? across_masked(region, whole, end, old)
+                                 : across_in_scalars(region, int64(0), whole, end, old));
     });
     return combine_lanes(region, load_cell(cell, start));
   };
@@ -453,6 +454,20 @@ bool KernelCodegen::folds_quickly(const Region& region) const {
   const DType dtype = element_type(region);
   return (region.op == ReduceOp::Max || region.op == ReduceOp::Min) && host_.has_masks &&
          (dtype == DType::Float32 || dtype == DType::Float64);
+}
+
+// Are a few of sixteen elements read by single instructions?
+bool KernelCodegen::loads_under_masks(const Region& region) {
+  if (host_.has_masks) return true;
+  const std::int32_t axis = region.axes.back();
+  return host_.has_wide_masked_loads &&
+         std::all_of(region.code.begin(), region.code.end(), [&](const Instruction& each) {
+           if (each.code == Code::Reduce) return false;
+           if (each.code != Code::Load) return true;
+           const auto step = analysis_.step(each.address, axis);
+           return step == 0 ||
+                  (step == 1 && lang::size_of(kernel_.buffers[each.buffer].dtype) >= 4);
+         });
 }
 
 // Rounds of 16 elements, [begin, end), folded into `cell`, which holds the identity.
@@ -544,6 +559,7 @@ KernelCodegen::Partial KernelCodegen::across_in_scalars(const Region& region, Va
 KernelCodegen::Partial KernelCodegen::across_axes(const Region& region) {
   const std::int32_t axis = region.axes.back();
   const std::size_t outer = region.axes.size() - 1;
+  const bool is_masked = loads_under_masks(region);
   const Partial start = identity(region, kReductionLanes);
   const Partial cell = make_cell(start);
   store_cell(cell, start);
@@ -580,6 +596,10 @@ KernelCodegen::Partial KernelCodegen::across_axes(const Region& region) {
             b_.CreateAnd(b_.CreateICmpSGE(first, row), b_.CreateICmpSLE(last, row_end));
         when(is_whole, [&] { store_cell(cell, whole_round(first, t)); });
         when(b_.CreateNot(is_whole), [&] {
+          if (is_masked) {
+            store_cell(cell, masked_round(first, t));
+            return;
+          }
           Value* const from = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, first, row);
           Value* const to = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, row_end);
           store_cell(cell, across_in_scalars(region, row, from, to, load_cell(cell, start)));
