@@ -5,13 +5,14 @@
 #include <unordered_set>
 #include <vector>
 
+#include "loops/inline.h"
 #include "loops/loop_ir.h"
 #include "loops/reduce_op.h"
 
 namespace relay::loops {
 namespace {
 
-constexpr std::size_t kMostNodes = 64;  // of what is written out for each place
+constexpr double kMostOperations = 320;  // of all places: compiling more takes longer than it saves
 
 // Does the value change with what is reduced over, and with an index around it?
 bool changes_with_both(const Stages& stages, NodeId id, std::span<const std::int32_t> vars) {
@@ -44,13 +45,15 @@ bool is_bordered_window(const Stages& stages, const Node& reduction) {
   std::unordered_set<NodeId> seen;
   std::vector<NodeId> left = {args[0]};
   bool is_bordered = false;
+  double cost = 0;
   while (!left.empty()) {
     const NodeId id = left.back();
     left.pop_back();
     if (!seen.insert(id).second) continue;
-    if (seen.size() > kMostNodes) return false;
     const Node& node = stages.nodes[static_cast<std::size_t>(id)];
     const auto parts = stages.args(node);
+    cost += node.kind == NodeKind::Primitive ? cost_of(node.prim) : 1;
+    if (cost * static_cast<double>(places) > kMostOperations) return false;
     const bool compares = node.kind == NodeKind::Primitive && node.dtype == DType::Bool &&
                           stages.nodes[static_cast<std::size_t>(parts[0])].dtype == DType::Int64 &&
                           !node.has_read;

@@ -8,14 +8,6 @@
 
 namespace relay::loops {
 
-namespace {
-
-constexpr double kStoreCost = 3;         // per element: store, and part of a pass over memory
-constexpr double kFewOperations = 2000;  // about what another kernel costs
-constexpr double kTurnedReads = 8;       // of each element, for which a copy pays
-constexpr int kMaxNodes = 200;           // of one kernel, roughly
-constexpr int kMostOfCondition = 5;      // steps in one another
-
 double cost_of(Prim prim) {
   switch (prim) {
     case Prim::Cast:
@@ -37,6 +29,14 @@ double cost_of(Prim prim) {
   const bool is_math = prim >= Prim::Rsqrt && prim <= Prim::Erf;
   return is_math ? 10 : 1;
 }
+
+namespace {
+
+constexpr double kStoreCost = 3;         // per element: store, and part of a pass over memory
+constexpr double kFewOperations = 2000;  // about what another kernel costs
+constexpr double kTurnedReads = 8;       // of each element, for which a copy pays
+constexpr int kMaxNodes = 200;           // of one kernel, roughly
+constexpr int kMostOfCondition = 5;      // steps in one another
 
 // What one element of a tensor takes.
 struct Body {

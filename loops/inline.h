@@ -7,6 +7,9 @@
 
 namespace relay::loops {
 
+// Of one element, where an addition is 1; about.
+double cost_of(Prim prim);
+
 // Where a tensor's elements are.
 enum class Storage : std::uint8_t {
   Nowhere,  // nobody needs them

@@ -16,6 +16,9 @@ namespace relay::loops {
 
 namespace {
 
+// With so many in a kernel no more windows are written out, as compiling them takes longer.
+constexpr std::size_t kMostValues = 512;
+
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   hash ^= value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
   return hash * 0xff51afd7ed558ccd;
@@ -759,7 +762,8 @@ KernelBuilder::Operand KernelBuilder::reduce(const Node& node, std::int32_t inst
   // Sums and products of narrow floats accumulate in float32.
   const bool widens =
       is_narrow_float(node.dtype) && (node.op == ReduceOp::Sum || node.op == ReduceOp::Prod);
-  if (open_.size() == 1 && !is_nest_ && !widens && is_bordered_window(stages_, node))
+  if (open_.size() == 1 && !is_nest_ && !widens && draft_.values.size() < kMostValues &&
+      is_bordered_window(stages_, node))
     return reduce_window(node, extents);
   const auto number = static_cast<std::int32_t>(draft_.regions.size());
   const auto depth = static_cast<std::int32_t>(open_.size());

@@ -106,7 +106,7 @@ class OuterProduct {
     std::int64_t count = 1;
     if (const auto* sum = as<lang::Reduction>(values_.of(term))) {
       const auto extent = sum->binders.size() == 1 ? integer(sum->binders[0].extent) : std::nullopt;
-      if (sum->op != lang::ReduceOp::Sum || !extent || *extent < 1) return {};
+      if (sum->op != lang::ReduceOp::Sum || !extent) return {};
       count = *extent;
       row_ = sum->binders[0].variable;
       term = opened(sum->body);
@@ -118,11 +118,28 @@ class OuterProduct {
  private:
   static constexpr std::size_t kMostFactors = 16;
 
-  // What functions do may show, and how often.
+  // It is computed elsewhere, and as often as there are rows and columns: what functions and
+  // references do would show.
   static bool is_arithmetic(const Expr& body) {
     bool is_plain = true;
     lang::visit_post_order(body, [&](const Expr& node) {
-      is_plain = is_plain && (node->kind != ExprKind::Call || lang::arithmetic_step(node));
+      switch (node->kind) {
+        case ExprKind::Call:
+          is_plain = is_plain && lang::arithmetic_step(node);
+          return;
+        case ExprKind::Constant:
+        case ExprKind::DimTerm:
+        case ExprKind::If:
+        case ExprKind::Index:
+        case ExprKind::Let:
+        case ExprKind::Operator:
+        case ExprKind::Primitive:
+        case ExprKind::Reduction:
+        case ExprKind::Var:
+          return;
+        default:
+          is_plain = false;
+      }
     });
     return is_plain;
   }
@@ -293,7 +310,8 @@ class Collector {
     const lang::Call* const call = definitions_.call_of(product, known::matmul);
     const auto* loop = as<lang::Comprehension>(definitions_.of(product));
     const auto term = call ? product_of(*call) : loop ? OuterProduct(*loop).run() : std::nullopt;
-    return term && term->rows <= kMostRowsOfStep ? term : std::nullopt;
+    const bool has_few = term && term->rows >= 1 && term->rows <= kMostRowsOfStep;
+    return has_few ? term : std::nullopt;
   }
 
   // --- What becomes of it ---
