@@ -14,13 +14,17 @@ namespace {
 
 constexpr double kMostOperations = 320;  // of all places: compiling more takes longer than it saves
 
-// Does the value change with what is reduced over, and with an index around it?
+// Does the value change with what is reduced over, and with an index around it? Linear in its
+// graph.
 bool changes_with_both(const Stages& stages, NodeId id, std::span<const std::int32_t> vars) {
   bool with_own = false, with_others = false;
+  std::unordered_set<NodeId> seen;
   std::vector<NodeId> left = {id};
   while (!left.empty()) {
-    const Node& node = stages.nodes[static_cast<std::size_t>(left.back())];
+    const NodeId next = left.back();
     left.pop_back();
+    if (!seen.insert(next).second) continue;
+    const Node& node = stages.nodes[static_cast<std::size_t>(next)];
     if (node.kind == NodeKind::IndexVar) {
       const bool is_own = std::find(vars.begin(), vars.end(), node.ref) != vars.end();
       with_own = with_own || is_own;
