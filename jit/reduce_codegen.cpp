@@ -462,8 +462,8 @@ bool KernelCodegen::loads_under_masks(const Region& region) {
   const std::int32_t axis = region.axes.back();
   return host_.has_wide_masked_loads &&
          std::all_of(region.code.begin(), region.code.end(), [&](const Instruction& each) {
-           if (each.code == Code::Reduce) return false;
-           if (each.code != Code::Load) return true;
+           if (each.code == loops::Code::Reduce) return false;
+           if (each.code != loops::Code::Load) return true;
            const auto step = analysis_.step(each.address, axis);
            return step == 0 ||
                   (step == 1 && lang::size_of(kernel_.buffers[each.buffer].dtype) >= 4);
