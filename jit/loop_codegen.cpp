@@ -422,13 +422,14 @@ void KernelCodegen::emit_instruction(const Instruction& instruction) {
   }
 }
 
-// A choice in all lanes. Where there are no masks, a truth that is the same in all of them is no
-// part of a vector of truths, which would be packed into bytes and unpacked again for each choice
-// (two thirds of the instructions of a sum over part of a row): it is a choice, and a branch, of
-// its own.
+// A choice in all lanes. In the sixteen of a reduction, where there are no masks, a truth that is
+// the same in all of them is no part of a vector of truths, which would be packed into bytes and
+// unpacked again for each choice (two thirds of the instructions of a sum over part of a row): it
+// is a choice, and a branch, of its own. In the fewer lanes of a domain that takes longer.
 Value* KernelCodegen::chosen(ValueId condition, Value* a, Value* b) {
   const Instruction& test = analysis_.definition(condition);
   const bool joins = test.code == Code::Primitive && is_varying(condition) && !host_.has_masks &&
+                     lanes_.axis >= kernel_.domain_rank &&
                      (test.prim == Prim::And || test.prim == Prim::Or);
   for (std::size_t i = 0; joins && i < 2; ++i) {
     if (is_varying(test.args[i])) continue;
