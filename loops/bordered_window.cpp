@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <span>
-#include <unordered_set>
-#include <vector>
 
 #include "loops/inline.h"
 #include "loops/loop_ir.h"
@@ -18,21 +16,12 @@ constexpr double kMostOperations = 320;  // of all places: compiling more takes 
 // graph.
 bool changes_with_both(const Stages& stages, NodeId id, std::span<const std::int32_t> vars) {
   bool with_own = false, with_others = false;
-  std::unordered_set<NodeId> seen;
-  std::vector<NodeId> left = {id};
-  while (!left.empty()) {
-    const NodeId next = left.back();
-    left.pop_back();
-    if (!seen.insert(next).second) continue;
-    const Node& node = stages.nodes[static_cast<std::size_t>(next)];
-    if (node.kind == NodeKind::IndexVar) {
-      const bool is_own = std::find(vars.begin(), vars.end(), node.ref) != vars.end();
-      with_own = with_own || is_own;
-      with_others = with_others || !is_own;
-    }
-    const auto args = stages.args(node);
-    left.insert(left.end(), args.begin(), args.end());
-  }
+  for_each_node(stages, {id}, [&](NodeId, const Node& node) {
+    if (node.kind != NodeKind::IndexVar) return;
+    const bool is_own = std::find(vars.begin(), vars.end(), node.ref) != vars.end();
+    with_own = with_own || is_own;
+    with_others = with_others || !is_own;
+  });
   return with_own && with_others;
 }
 
@@ -46,24 +35,18 @@ bool is_bordered_window(const Stages& stages, const Node& reduction) {
   if (is_arg(reduction.op) || reduction.op == ReduceOp::Dot || places > kReductionLanes ||
       stages.nodes[static_cast<std::size_t>(args[0])].has_reduce)
     return false;
-  std::unordered_set<NodeId> seen;
-  std::vector<NodeId> left = {args[0]};
-  bool is_bordered = false;
   double cost = 0;
-  while (!left.empty()) {
-    const NodeId id = left.back();
-    left.pop_back();
-    if (!seen.insert(id).second) continue;
-    const Node& node = stages.nodes[static_cast<std::size_t>(id)];
-    const auto parts = stages.args(node);
+  for_each_node(stages, {args[0]}, [&](NodeId, const Node& node) {
     cost += node.kind == NodeKind::Primitive ? cost_of(node.prim) : 1;
-    if (cost * static_cast<double>(places) > kMostOperations) return false;
-    const bool compares = node.kind == NodeKind::Primitive && node.dtype == DType::Bool &&
-                          stages.nodes[static_cast<std::size_t>(parts[0])].dtype == DType::Int64 &&
-                          !node.has_read;
+  });
+  if (cost * static_cast<double>(places) > kMostOperations) return false;
+  bool is_bordered = false;
+  for_each_node(stages, {args[0]}, [&](NodeId id, const Node& node) {
+    const bool compares =
+        node.kind == NodeKind::Primitive && node.dtype == DType::Bool && !node.has_read &&
+        stages.nodes[static_cast<std::size_t>(stages.args(node)[0])].dtype == DType::Int64;
     is_bordered = is_bordered || (compares && changes_with_both(stages, id, vars));
-    left.insert(left.end(), parts.begin(), parts.end());
-  }
+  });
   return is_bordered;
 }
 

@@ -14,21 +14,6 @@ constexpr std::int64_t kShortestRun = 64;        // elements of a piece that lie
 constexpr std::int64_t kFewestBordered = 8'192;  // elements
 constexpr std::size_t kFewestBorders = 4;
 
-template <class F>
-void for_each_node(const Stages& stages, NodeId root, const F& visit) {
-  std::set<NodeId> seen;
-  std::vector<NodeId> left = {root};
-  while (!left.empty()) {
-    const NodeId id = left.back();
-    left.pop_back();
-    if (!seen.insert(id).second) continue;
-    const Node& node = stages.nodes[static_cast<std::size_t>(id)];
-    visit(node);
-    const auto args = stages.args(node);
-    left.insert(left.end(), args.begin(), args.end());
-  }
-}
-
 const Node& node_at(const Stages& stages, NodeId id) {
   return stages.nodes[static_cast<std::size_t>(id)];
 }
@@ -82,7 +67,7 @@ std::optional<std::int64_t> offset_from(const Stages& stages, NodeId id, IndexVa
 // Where comparisons of each index turn: the first point at which one has another outcome.
 void add_turns(const Stages& stages, std::span<const Storage> storage, const TensorDef& def,
                std::vector<std::set<std::int64_t>>& turns) {
-  for_each_node(stages, def.body, [&](const Node& node) {
+  for_each_node(stages, {def.body}, [&](NodeId, const Node& node) {
     if (const TensorDef* source = read_through(stages, storage, def, node))
       add_turns(stages, storage, *source, turns);
     if (node.kind != NodeKind::Primitive || node.dtype != DType::Bool || node.arg_count != 2)
@@ -180,7 +165,7 @@ class RowSearch {
 
   void visit(const TensorDef& def, std::size_t axis, std::int64_t begin, int levels) {
     const IndexVarId var = def.vars[axis];
-    for_each_node(stages_, def.body, [&](const Node& node) {
+    for_each_node(stages_, {def.body}, [&](NodeId, const Node& node) {
       if (node.kind == NodeKind::Primitive && node.arg_count == 2 && node.dtype == DType::Int64)
         return divide(node, var, begin);
       if (node.kind != NodeKind::Read || levels == 0) return;

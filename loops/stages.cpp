@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,17 +14,9 @@ namespace relay::loops {
 
 std::vector<NodeId> reads_of(const Stages& stages, std::vector<NodeId> roots) {
   std::vector<NodeId> reads;
-  std::set<NodeId> seen;
-  std::vector<NodeId> left = std::move(roots);
-  while (!left.empty()) {
-    const NodeId id = left.back();
-    left.pop_back();
-    if (!seen.insert(id).second) continue;
-    const Node& node = stages.nodes[static_cast<std::size_t>(id)];
+  for_each_node(stages, std::move(roots), [&](NodeId id, const Node& node) {
     if (node.kind == NodeKind::Read) reads.push_back(id);
-    const auto args = stages.args(node);
-    left.insert(left.end(), args.begin(), args.end());
-  }
+  });
   return reads;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -99,6 +100,21 @@ struct Stages {
     return {operands.data() + node.first_var, node.var_count};
   }
 };
+
+// These nodes and those below, each once, as visit(id, node).
+template <class F>
+void for_each_node(const Stages& stages, std::vector<NodeId> roots, const F& visit) {
+  std::set<NodeId> seen;
+  while (!roots.empty()) {
+    const NodeId id = roots.back();
+    roots.pop_back();
+    if (!seen.insert(id).second) continue;
+    const Node& node = stages.nodes[static_cast<std::size_t>(id)];
+    visit(id, node);
+    const auto args = stages.args(node);
+    roots.insert(roots.end(), args.begin(), args.end());
+  }
+}
 
 // The reads in these nodes and below, each once.
 std::vector<NodeId> reads_of(const Stages& stages, std::vector<NodeId> roots);
