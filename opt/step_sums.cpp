@@ -13,6 +13,7 @@
 #include "lang/build.h"
 #include "lang/visit.h"
 #include "opt/definitions.h"
+#include "opt/effect.h"
 #include "opt/own_calls.h"
 #include "opt/passes.h"
 
@@ -64,8 +65,6 @@ void count_uses(const Expr& expr, Uses& uses) {
   lang::visit_post_order(expr, [&](const Expr& node) { lang::for_each_child(node, count); });
 }
 
-Expr zeros_of(const VariableRef& variable) { return build::zeros_of(variable->type); }
-
 // `kept` with the rows of one more step.
 Expr with_rows(const VariableRef& kept, const Rows& rows, const Expr& place) {
   const auto extents = *constant_extents(kept->type);
@@ -99,7 +98,8 @@ class OuterProduct {
   explicit OuterProduct(const lang::Comprehension& loop) : loop_(loop) {}
 
   std::optional<Product> run() {
-    if (loop_.binders.size() != 2 || !is_arithmetic(loop_.body)) return {};
+    // It is computed elsewhere, and as often as there are rows and columns.
+    if (loop_.binders.size() != 2 || Effects().has_effect(loop_.body)) return {};
     for (std::size_t axis = 0; axis < 2; ++axis)
       depends_[loop_.binders[axis].variable.get()] = std::uint8_t{1} << axis;
     Expr term = opened(loop_.body);
@@ -117,32 +117,6 @@ class OuterProduct {
 
  private:
   static constexpr std::size_t kMostFactors = 16;
-
-  // It is computed elsewhere, and as often as there are rows and columns: what functions and
-  // references do would show.
-  static bool is_arithmetic(const Expr& body) {
-    bool is_plain = true;
-    lang::visit_post_order(body, [&](const Expr& node) {
-      switch (node->kind) {
-        case ExprKind::Call:
-          is_plain = is_plain && lang::arithmetic_step(node);
-          return;
-        case ExprKind::Constant:
-        case ExprKind::DimTerm:
-        case ExprKind::If:
-        case ExprKind::Index:
-        case ExprKind::Let:
-        case ExprKind::Operator:
-        case ExprKind::Primitive:
-        case ExprKind::Reduction:
-        case ExprKind::Var:
-          return;
-        default:
-          is_plain = false;
-      }
-    });
-    return is_plain;
-  }
 
   // What a body gives, with the bindings in front of it.
   Expr opened(const Expr& body) {
@@ -328,7 +302,7 @@ class Collector {
     for (const Sum& sum : sums_) {
       for (const VariableRef& each : {sum.lefts, sum.rights}) {
         params.push_back(each);
-        start.push_back(zeros_of(each));
+        start.push_back(build::zeros_of(each->type));
       }
     }
     params.push_back(kept_);
@@ -411,7 +385,8 @@ class Collector {
         rights = named("rights", with_rows(sum.rights, term->second.right, place));
       }
       kept_rows.insert(kept_rows.end(), {lefts, rights});
-      full_rows.insert(full_rows.end(), {zeros_of(sum.lefts), zeros_of(sum.rights)});
+      full_rows.insert(full_rows.end(),
+                       {build::zeros_of(sum.lefts->type), build::zeros_of(sum.rights->type)});
       full_args[sum.param] = added(sum, lefts, rights);
     }
     const auto call_of = [&](std::vector<Expr> args, const std::vector<Expr>& rows, Expr kept) {
