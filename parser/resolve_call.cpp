@@ -84,6 +84,8 @@ lang::Expr Resolver::apply(const Node& callee_node, std::vector<Expr> before,
     return record_call(callee, std::move(before), nodes, where);
   if (std::optional<Expr> named = named_call(stripped, callee, before, nodes, where))
     return std::move(*named);
+  if (std::optional<Expr> derivative = derivative_call(callee, before, nodes, where))
+    return std::move(*derivative);
   std::vector<Expr> args = std::move(before);
   std::vector<Attr> attrs;
   std::vector<Computed> computed;
@@ -239,6 +241,8 @@ std::optional<lang::Expr> Resolver::special_form(const Node& callee,
     for (const Node* node : nodes) args.push_back(expr(*node));
     Expr form = lang::make_differentiate(*mode, args.front(), where);
     args.erase(args.begin());
+    if (std::optional<Expr> derivative = derivative_call(form, args, {}, where))
+      return std::move(*derivative);
     return lang::make_call(std::move(form), std::move(args), nullptr, where);
   }
   if (before.size() + nodes.size() != 1 || has_attr) {

@@ -131,14 +131,11 @@ std::string describe(std::string_view function, const lang::Parameters& paramete
 
 }  // namespace
 
-// The arguments of a call: values, and attributes.
-struct Resolver::Slots {
-  std::vector<Expr> args;
-  std::vector<std::optional<lang::AttrValue>> attributes;
-  std::vector<Span> given;  // where; empty: not yet
-
-  explicit Slots(std::size_t count) : args(count), attributes(count), given(count) {}
-};
+void Resolver::report_behind(const Node& argument, const Node& by_name) {
+  report(Diagnostic(DiagnosticKind::SyntaxError, "an argument stands after one by name",
+                    span(argument))
+             .label(span(by_name), "by name"));
+}
 
 // Puts an argument `name=value` into its place; false with an error reported.
 bool Resolver::place_by_name(const Node& attr, std::string_view function,
@@ -231,11 +228,7 @@ std::optional<lang::Expr> Resolver::named_call(const Node& callee_node, const Ex
   for (const Node* node : nodes) {
     if (is_attr(node) && !first_attr) first_attr = node;
     if (is_attr(node)) continue;
-    if (first_attr) {
-      report(Diagnostic(DiagnosticKind::SyntaxError, "an argument stands after one by name",
-                        span(*node))
-                 .label(span(*first_attr), "by name"));
-    }
+    if (first_attr) report_behind(*node, *first_attr);
     if (next >= list.size()) {
       surplus.push_back(expr(*node));
       continue;

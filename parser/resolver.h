@@ -272,11 +272,28 @@ class Resolver {
   std::optional<Expr> named_call(const Node& callee_node, const Expr& callee,
                                  const std::vector<Expr>& before,
                                  std::span<const Node* const> nodes, Span where);
-  struct Slots;
+  // The arguments of a call: values, and attributes.
+  struct Slots {
+    std::vector<Expr> args;
+    std::vector<std::optional<lang::AttrValue>> attributes;
+    std::vector<Span> given;  // where; empty: not yet
+
+    explicit Slots(std::size_t count) : args(count), attributes(count), given(count) {}
+  };
   Expr filled_call(std::string_view name, const Signature& known, const Expr& callee, Slots& slots,
                    std::vector<Expr> surplus, Span where);
+  void report_behind(const Node& argument, const Node& by_name);
   bool place_by_name(const Node& attr, std::string_view function, const Signature& signature,
                      std::span<const Node* const> nodes, Slots& slots);
+
+  // --- Derivatives of functions that have such parameters (resolve_derivative.cpp) ---
+  // A call of such a derivative; nothing if `callee` is none. `args`, then those of `nodes`.
+  std::optional<Expr> derivative_call(const Expr& callee, std::vector<Expr> args,
+                                      std::span<const Node* const> nodes, Span where);
+  struct Derivative;
+  std::optional<Derivative> derivative_with_defaults(const Expr& callee);
+  Expr at_defaults(const Derivative& derivative, std::vector<Expr> args,
+                   std::span<const Node* const> by_name, Span where);
 
   // --- Parameters that are attributes (resolve_attribute.cpp) ---
   // `before`: how many arguments a call gets from the pipe that it stands in.

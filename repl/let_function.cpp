@@ -1,10 +1,15 @@
 #include "repl/let_function.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
-#include <vector>
+#include <unordered_map>
+#include <unordered_set>
 
+#include "lang/derivative.h"
 #include "lang/op.h"
+#include "lang/visit.h"
+#include "repl/session_state.h"
 
 namespace relay::repl {
 
@@ -13,7 +18,15 @@ using lang::VariableRef;
 
 namespace {
 
-std::optional<std::vector<std::string>> names_of(const lang::Function* function) {
+// The function literal that a global stands for; null if it is none.
+using FindFunction = std::function<const lang::Function*(const std::string&)>;
+
+const lang::Function* function_of(const lang::Module& module, const std::string& name) {
+  const lang::Definition* definition = module.find(name);
+  return definition ? lang::as<lang::Function>(definition->function) : nullptr;
+}
+
+std::optional<std::vector<std::string>> parameters_of(const lang::Function* function) {
   if (!function) return std::nullopt;
   std::vector<std::string> names;
   for (const VariableRef& param : function->params) names.push_back(param->name);
@@ -44,24 +57,41 @@ std::optional<std::vector<std::string>> parameters_of(const Expr& expr, const Fi
     }
     return names;
   }
-  if (const auto* global = lang::as<lang::GlobalVar>(expr)) return names_of(find(global->name));
+  if (const auto* global = lang::as<lang::GlobalVar>(expr))
+    return parameters_of(find(global->name));
   if (const auto* derivative = lang::as<lang::Differentiate>(expr)) {
     auto names = parameters_of(derivative->fn, find);
-    const bool takes_directions =
-        derivative->mode == lang::DiffMode::Jvp || derivative->mode == lang::DiffMode::Hvp;
-    if (names && takes_directions) add_directions(*names);
+    if (names && lang::takes_direction(derivative->mode)) add_directions(*names);
     return names;
   }
-  return names_of(lang::as<lang::Function>(expr));
+  return parameters_of(lang::as<lang::Function>(expr));
 }
 
-}  // namespace
+// `expr`, in which `name` means `function`; so it does in that itself.
+Expr with_older(const Expr& expr, const std::string& name, const lang::Function& function) {
+  class Renamer final : public lang::Rewriter {
+   public:
+    Renamer(const std::string& name, VariableRef local) : name_(name), local_(std::move(local)) {}
 
-bool is_function(const Expr& expr, const FindFunction& find) {
-  if (const auto* global = lang::as<lang::GlobalVar>(expr)) return find(global->name) != nullptr;
-  if (const auto* derivative = lang::as<lang::Differentiate>(expr))
-    return is_function(derivative->fn, find);
-  return expr->kind == lang::ExprKind::Function || expr->kind == lang::ExprKind::Operator;
+   protected:
+    Expr post(const Expr& node) override {
+      const auto* global = lang::as<lang::GlobalVar>(node);
+      // Each with a node of its own: each use of a generic function has a type of its own.
+      return global && global->name == name_ ? lang::make_var(local_, node->span) : node;
+    }
+
+   private:
+    const std::string& name_;
+    const VariableRef local_;
+  };
+  const VariableRef local = lang::make_variable(name, nullptr, expr->span);
+  Renamer renamer(name, local);
+  Expr renamed = renamer.rewrite(expr);
+  if (renamed == expr) return expr;
+  const Expr literal = lang::make_function(function.params, function.result, function.body,
+                                           function.type_params, function.attrs, function.span);
+  return lang::make_let(local, renamer.rewrite(lang::rename_bound(literal)), std::move(renamed),
+                        expr->span);
 }
 
 void let_as_definition(parser::Item& item, const FindFunction& find) {
@@ -82,9 +112,54 @@ void let_as_definition(parser::Item& item, const FindFunction& find) {
   if (const auto* op = lang::as<lang::Operator>(item.expr)) {
     while (args.size() < op->op->inputs.size()) args.push_back(lang::make_tuple({}, span));
   }
-  Expr body = lang::make_call(item.expr, std::move(args), nullptr, span);
+  Expr value = item.expr;
+  if (const lang::Function* older = find(item.name)) {
+    if (lang::gradient_of(*older)) return;  // belongs to a definition
+    value = with_older(value, item.name, *older);
+  }
+  Expr body = lang::make_call(std::move(value), std::move(args), nullptr, span);
   item.expr = lang::make_function(std::move(params), nullptr, std::move(body), {}, nullptr, span);
   item.kind = parser::ItemKind::Def;
+}
+
+}  // namespace
+
+bool is_function(const Expr& expr, const lang::Module& module) {
+  if (const auto* global = lang::as<lang::GlobalVar>(expr))
+    return function_of(module, global->name) != nullptr;
+  if (const auto* derivative = lang::as<lang::Differentiate>(expr))
+    return is_function(derivative->fn, module);
+  return expr->kind == lang::ExprKind::Function || expr->kind == lang::ExprKind::Operator;
+}
+
+void let_as_definition(parser::Item& item, const lang::Module& module) {
+  let_as_definition(item, [&](const std::string& name) { return function_of(module, name); });
+}
+
+void lets_as_definitions(std::vector<parser::Item>& items, const lang::Module& module) {
+  // Who binds a name; null: several.
+  std::unordered_map<std::string, const parser::Item*> binding;
+  for (const parser::Item& item : items) {
+    if (item.kind != parser::ItemKind::Def && item.kind != parser::ItemKind::Let) continue;
+    for (const std::string& name : names_of(item)) {
+      const auto [found, is_new] = binding.emplace(name, &item);
+      if (!is_new) found->second = nullptr;
+    }
+  }
+  std::unordered_set<std::string> bound;
+  for (parser::Item& item : items) {
+    if (item.kind != parser::ItemKind::Let) continue;
+    bool is_first = true;
+    for (const std::string& name : names_of(item)) is_first &= bound.insert(name).second;
+    if (!is_first) continue;
+    let_as_definition(item, [&](const std::string& name) {
+      const auto found = binding.find(name);
+      if (name == item.name || found == binding.end()) return function_of(module, name);
+      const parser::Item* other = found->second;
+      return other && other->kind == parser::ItemKind::Def ? lang::as<lang::Function>(other->expr)
+                                                           : nullptr;
+    });
+  }
 }
 
 std::string owner_of_gradient(const lang::Module& module, const std::string& name) {

@@ -1,23 +1,26 @@
 #pragma once
 
-#include <functional>
 #include <string>
+#include <vector>
 
 #include "lang/module.h"
 #include "parser/parse.h"
 
 namespace relay::repl {
 
-// The function literal that a global stands for; null if it is none.
-using FindFunction = std::function<const lang::Function*(const std::string&)>;
-
 // Can it only be a function, whatever it is called with: a literal, an operator, a global function,
 // the derivative of one of these? It needs no evaluation, and may be generic.
-bool is_function(const lang::Expr& expr, const FindFunction& find);
+bool is_function(const lang::Expr& expr, const lang::Module& module);
 
-// A top-level `let` of what can only be a function is a definition. Turns it into
-// one; leaves other items, and those with a type annotation, as they are.
-void let_as_definition(parser::Item& item, const FindFunction& find);
+// A top-level `let` of what can only be a function is a definition. Turns it into one; leaves other
+// items, and those with a type annotation, as they are. In a derivative or another name of a
+// function its own name means what it meant in `module`: `let f = grad(f)`.
+void let_as_definition(parser::Item& item, const lang::Module& module);
+
+// Those of a text, whose definitions are all there from its beginning. What depends on the order of
+// its `let`s stays one until the text has come to it, and `module` has what stands before: the
+// second that binds a name, and who reads such a name.
+void lets_as_definitions(std::vector<parser::Item>& items, const lang::Module& module);
 
 // The function whose custom gradient `name` is; empty if it is none.
 std::string owner_of_gradient(const lang::Module& module, const std::string& name);

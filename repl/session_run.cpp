@@ -77,20 +77,10 @@ class Session::Run {
     }
   };
 
-  // Of this text, else of the module; null if that is none.
-  const lang::Function* function_called(const std::string& name) const {
-    for (const Item& item : items_) {
-      if (item.name != name || item.kind == ItemKind::Import) continue;
-      return item.kind == ItemKind::Def ? lang::as<lang::Function>(item.expr) : nullptr;
-    }
-    const Definition* definition = session_.module.find(name);
-    return definition ? lang::as<lang::Function>(definition->function) : nullptr;
-  }
-
   void define_all() {
-    for (Item& item : items_) {
+    lets_as_definitions(items_, session_.module);
+    for (const Item& item : items_) {
       lang::poll();
-      let_as_definition(item, [&](const std::string& name) { return function_called(name); });
       if (item.kind == ItemKind::Def) {
         undo_.note(item.name);
         const lang::Span name = name_span({item.name, item.expr, nullptr, origin_, "", item.span});
@@ -167,21 +157,42 @@ class Session::Run {
   }
 
   void run_all() {
-    for (const Item& item : items_) {
+    for (Item& item : items_) {
       if (errors_.is_stopped()) return;
+      const std::vector<std::string> bound =
+          item.kind == ItemKind::Let ? names_of(item) : std::vector<std::string>();
+      if (item.kind == ItemKind::Let) define_late(item);
       if (item.kind == ItemKind::Def) {
+        const bool settles = settle(bound);
         run_definition(item);
+        if (settles) run_deferred();
         continue;
       }
       if (stopped_ || !evaluate(item)) check_only(item);
-      if (item.kind != ItemKind::Let) continue;
-      std::size_t settled = 0;
-      for (const std::string& name : names_of(item)) settled += pending_.erase(name);
-      if (settled == 0) continue;
-      const std::vector<const Item*> waiting = std::exchange(deferred_, {});
-      for (const Item* definition : waiting) run_definition(*definition);
+      if (settle(bound)) run_deferred();
     }
     for (const Item* definition : deferred_) fail(*definition);
+  }
+
+  // A `let` that only now is seen to be a definition.
+  void define_late(Item& item) {
+    let_as_definition(item, session_.module);
+    if (item.kind != ItemKind::Def) return;
+    undo_.note(item.name);
+    session_.define(item, origin_);
+    session_.forget(item.name);
+  }
+
+  // Was one of the names pending?
+  bool settle(const std::vector<std::string>& names) {
+    std::size_t settled = 0;
+    for (const std::string& name : names) settled += pending_.erase(name);
+    return settled > 0;
+  }
+
+  void run_deferred() {
+    const std::vector<const Item*> waiting = std::exchange(deferred_, {});
+    for (const Item* definition : waiting) run_definition(*definition);
   }
 
   void run_definition(const Item& item) {

@@ -278,12 +278,7 @@ Value Session::Impl::evaluate(const Expr& typed, lang::Span place) {
   return debugger->evaluate(typed).or_throw();
 }
 
-bool Session::Impl::is_polymorphic_function(const Expr& expr) {
-  return is_function(expr, [&](const std::string& name) {
-    const Definition* definition = module.find(name);
-    return definition ? lang::as<lang::Function>(definition->function) : nullptr;
-  });
-}
+bool Session::Impl::is_polymorphic_function(const Expr& expr) { return is_function(expr, module); }
 
 ItemResult Session::Impl::run_expression(const Item& item) {
   ItemResult result{ItemKind::Expression, "", "", {}, item.hide_value, item.span};

@@ -22,10 +22,8 @@ using parser::ItemKind;
 TextCheck::TextCheck(lang::Module& module, lang::Module& prelude, typecheck::Checker& checker,
                      parser::Reading& reading)
     : module_(module), prelude_(prelude), checker_(checker), reading_(reading) {
-  for (Item& item : reading_.parsed.items) {
-    let_as_definition(item, [&](const std::string& name) { return function_called(name); });
-    define(item);
-  }
+  lets_as_definitions(reading_.parsed.items, module);
+  for (const Item& item : reading_.parsed.items) define(item);
   for (const Item& item : reading_.parsed.items) {
     if (item.expr) note_mentions(item);
   }
@@ -35,16 +33,17 @@ TextCheck::TextCheck(lang::Module& module, lang::Module& prelude, typecheck::Che
 std::vector<Diagnostic> TextCheck::errors(KnownItems* known) {
   TextErrors errors;
   for (const Diagnostic& error : reading_.errors) errors.add({error}, error.span);
-  std::vector<const Item*> pending;
-  for (const Item& item : reading_.parsed.items) {
+  std::vector<Item*> pending;
+  for (Item& item : reading_.parsed.items) {
     if (item.expr) pending.push_back(&item);
   }
   std::vector<std::pair<const Item*, lang::Type>> right;
   // Definitions that read a binding further down wait for it. What never comes is not checked.
   for (std::size_t before = pending.size() + 1; pending.size() < before;) {
     before = pending.size();
-    std::erase_if(pending, [&](const Item* item) {
+    std::erase_if(pending, [&](Item* item) {
       if (unsound_.contains(item)) return true;
+      if (item->kind == ItemKind::Let) define_late(*item);
       if (item->kind == ItemKind::Def && waits(*item)) return false;
       lang::Type type;
       if (known && known->find(*item, type)) {
@@ -79,16 +78,6 @@ std::vector<Diagnostic> TextCheck::errors(KnownItems* known) {
   return errors.take();
 }
 
-// Of this text, else of the module; null if that is none.
-const lang::Function* TextCheck::function_called(const std::string& name) const {
-  for (const Item& item : reading_.parsed.items) {
-    if (item.name != name || item.kind == ItemKind::Import) continue;
-    return item.kind == ItemKind::Def ? lang::as<lang::Function>(item.expr) : nullptr;
-  }
-  const lang::Definition* definition = module_.find(name);
-  return definition ? lang::as<lang::Function>(definition->function) : nullptr;
-}
-
 void TextCheck::define(const Item& item) {
   if (item.kind == ItemKind::Type) {
     if (auto hidden = hidden_constructors(*item.type_def, module_))
@@ -97,14 +86,27 @@ void TextCheck::define(const Item& item) {
   }
   if (!item.expr || item.kind == ItemKind::Expression) return;
   for (const std::string& name : names_of(item)) {
-    defined_.emplace(name, &item);
+    const bool is_first = defined_.emplace(name, &item).second;
     set_aside(name, item.span.source, module_, prelude_);
-    if (item.kind == ItemKind::Let) module_.remove(name);
+    if (item.kind == ItemKind::Let && is_first) module_.remove(name);
   }
   if (item.kind == ItemKind::Let) {
     missing_.insert(&item);
     return;
   }
+  define_function(item);
+}
+
+// A `let` that only now is seen to be a definition: what stands before it is known.
+void TextCheck::define_late(Item& item) {
+  let_as_definition(item, module_);
+  if (item.kind != ItemKind::Def) return;
+  missing_.erase(&item);
+  define_function(item);
+  checker_.forget(item.name);
+}
+
+void TextCheck::define_function(const Item& item) {
   module_.define({item.name, item.expr, nullptr, lang::Origin::Own, item.doc, item.span,
                   item.parameters, item.instance_of, item.instance_attrs});
 }
@@ -167,8 +169,7 @@ lang::Type TextCheck::check(const Item& item) {
     }
     return nullptr;
   }
-  const auto find = [&](const std::string& name) { return function_called(name); };
-  if (item.kind == ItemKind::Expression && is_function(item.expr, find)) {
+  if (item.kind == ItemKind::Expression && is_function(item.expr, module_)) {
     checker_.type_of(item.expr).or_throw();
     return nullptr;
   }

@@ -39,8 +39,9 @@ class TextCheck {
  private:
   using Item = parser::Item;
 
-  const lang::Function* function_called(const std::string& name) const;
   void define(const Item& item);
+  void define_late(Item& item);
+  void define_function(const Item& item);
   void note_mentions(const Item& item);
   bool waits(const Item& item) const;
   bool is_missing(const std::string& name) const;
