@@ -26,6 +26,8 @@ struct Item {
   lang::ParametersRef parameters;  // Def, and the next two: as in lang::Definition
   std::string instance_of;
   lang::AttrsRef instance_attrs;
+  // Def: has been a `let` of another function's name or derivative (repl/let_function). False here.
+  bool follows = false;
   lang::TypeDefRef type_def;  // Type
   std::string doc;            // from `/// ...` lines before the item
   lang::Span span;

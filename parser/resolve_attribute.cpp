@@ -3,6 +3,8 @@
 // own, an instance, made where the values are known.
 
 #include <algorithm>
+#include <map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -245,6 +247,43 @@ void Resolver::renew_instances(const Signature& signature) {
   }
 }
 
+namespace {
+
+// Instances stand where the function does of which they are, or in front of the text.
+void put_behind_owners(std::vector<Item>& items) {
+  std::map<std::string, std::vector<Item>> instances;  // by owner
+  std::vector<Item> others;
+  std::vector<Item> result;
+  for (Item& item : items) {
+    std::vector<Item>& list = item.instance_of.empty() ? others : instances[item.instance_of];
+    list.push_back(std::move(item));
+  }
+  if (instances.empty()) {
+    items = std::move(others);
+    return;
+  }
+  const auto take = [&](std::vector<Item>& list) {
+    for (Item& item : list) result.push_back(std::move(item));
+    list.clear();
+  };
+  std::unordered_set<std::string> here;
+  for (const Item& item : others) {
+    if (item.kind == ItemKind::Def) here.insert(item.name);
+  }
+  for (auto& [owner, list] : instances) {
+    if (!here.contains(owner)) take(list);
+  }
+  for (Item& item : others) {
+    const bool is_def = item.kind == ItemKind::Def;
+    result.push_back(std::move(item));
+    const auto found = is_def ? instances.find(result.back().name) : instances.end();
+    if (found != instances.end()) take(found->second);
+  }
+  items = std::move(result);
+}
+
+}  // namespace
+
 // One may need another.
 void Resolver::make_instances(Parsed& parsed) {
   for (std::size_t i = 0; i < instances_to_make_.size(); ++i) {
@@ -279,6 +318,7 @@ void Resolver::make_instances(Parsed& parsed) {
       parsed.items.push_back(std::move(item));
     }
   }
+  put_behind_owners(parsed.items);
 }
 
 }  // namespace relay::parser

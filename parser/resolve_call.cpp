@@ -236,13 +236,23 @@ std::optional<lang::Expr> Resolver::special_form(const Node& callee,
   }
   const bool has_attr = std::any_of(nodes.begin(), nodes.end(),
                                     [](const Node* node) { return node->kind == Syntax::Attr; });
-  if (mode && lang::takes_arguments(*mode) && before.size() + nodes.size() > 1 && !has_attr) {
+  if (mode && lang::takes_arguments(*mode) && before.size() + nodes.size() > 1 &&
+      (!before.empty() || nodes[0]->kind != Syntax::Attr)) {
     std::vector<Expr> args = before;
-    for (const Node* node : nodes) args.push_back(expr(*node));
+    if (args.empty()) {
+      args.push_back(expr(*nodes[0]));
+      nodes = nodes.subspan(1);
+    }
     Expr form = lang::make_differentiate(*mode, args.front(), where);
     args.erase(args.begin());
-    if (std::optional<Expr> derivative = derivative_call(form, args, {}, where))
+    if (std::optional<Expr> derivative = derivative_call(form, args, nodes, where))
       return std::move(*derivative);
+    for (const Node* node : nodes) {
+      if (node->kind == Syntax::Attr)
+        report(Kind::UnknownAttribute, "a call of a function takes no attributes", span(*node));
+      else
+        args.push_back(expr(*node));
+    }
     return lang::make_call(std::move(form), std::move(args), nullptr, where);
   }
   if (before.size() + nodes.size() != 1 || has_attr) {

@@ -3,18 +3,44 @@
 // })(w)`.
 
 #include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "lang/derivative.h"
 #include "parser/resolver.h"
 
 namespace relay::parser {
 
+using lang::Diagnostic;
+using lang::DiagnosticKind;
 using lang::DiffMode;
 
 namespace {
 
-bool is_number(const lang::Expr& expr) {
-  return expr->kind == lang::ExprKind::Literal || expr->kind == lang::ExprKind::Constant;
+// May it be computed where the function is, instead of in front: is it arithmetic of numbers and
+// names?
+bool is_plain(const lang::Expr& expr) {
+  switch (expr->kind) {
+    case lang::ExprKind::Literal:
+    case lang::ExprKind::Constant:
+    case lang::ExprKind::Var:
+    case lang::ExprKind::GlobalVar:
+      return true;
+    case lang::ExprKind::Projection:
+      return is_plain(lang::cast<lang::Projection>(expr).tuple);
+    case lang::ExprKind::Tuple: {
+      const auto& fields = lang::cast<lang::Tuple>(expr).fields;
+      return std::all_of(fields.begin(), fields.end(), is_plain);
+    }
+    case lang::ExprKind::Call: {
+      const auto& call = lang::cast<lang::Call>(expr);
+      const auto* op = lang::as<lang::Operator>(call.callee);
+      return op && op->op->elementwise && std::all_of(call.args.begin(), call.args.end(), is_plain);
+    }
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -71,6 +97,18 @@ std::optional<lang::Expr> Resolver::derivative_call(const Expr& callee, std::vec
   }
   const std::size_t points = args.size() >> derivative->directions;
   const bool fits = points << derivative->directions == args.size();
+  if (!fits && args.size() < derivative->values() << derivative->directions) {
+    Diagnostic diagnostic(
+        DiagnosticKind::WrongArity,
+        fmt::format(
+            "`{}` takes points, and as many directions, but {} given", callee->span.text(),
+            args.size() == 1 ? "1 argument is" : fmt::format("{} arguments are", args.size())),
+        where);
+    diagnostic.note(fmt::format("note: `{}`", lang::usage_of(derivative->function->span.text(),
+                                                             *derivative->known->parameters)));
+    report(std::move(diagnostic));
+    return lang::make_tuple({}, where);
+  }
   if (by_name.empty() && (!fits || points >= derivative->values()))
     return lang::make_call(callee, std::move(args), nullptr, where);
   return at_defaults(*derivative, std::move(args), by_name, where);
@@ -94,13 +132,13 @@ lang::Expr Resolver::at_defaults(const Derivative& derivative, std::vector<Expr>
   for (const Node* node : by_name) {
     if (!place_by_name(*node, name, *derivative.known, by_name, slots)) return nothing(*node);
   }
-  // Computed once, outside of what is differentiated.
-  std::vector<std::pair<VariableRef, Expr>> constants;
+  // The others are computed once, in order, outside of what is differentiated.
+  std::vector<VariableRef> outer;
+  std::vector<Expr> given = args;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    if (!slots.args[i] || slots.args[i] == varied[i] || is_number(slots.args[i])) continue;
-    constants.emplace_back(lang::make_variable(list[i].name, nullptr, slots.args[i]->span),
-                           slots.args[i]);
-    slots.args[i] = lang::make_var(constants.back().first, where);
+    if (!slots.args[i] || slots.args[i] == varied[i] || is_plain(slots.args[i])) continue;
+    outer.push_back(lang::make_variable(list[i].name, nullptr, slots.args[i]->span));
+    given.push_back(std::exchange(slots.args[i], lang::make_var(outer.back(), where)));
   }
   Expr result = lang::make_function(
       std::move(params), nullptr,
@@ -108,10 +146,17 @@ lang::Expr Resolver::at_defaults(const Derivative& derivative, std::vector<Expr>
       derivative.function->span);
   for (auto form = derivative.forms.rbegin(); form != derivative.forms.rend(); ++form)
     result = lang::make_differentiate((*form)->mode, std::move(result), (*form)->span);
+  if (outer.empty()) return lang::make_call(std::move(result), std::move(args), nullptr, where);
+  // (fn (points..., others...) { grad(…)(points...) })(…): their types are found together.
+  std::vector<VariableRef> all;
+  for (Expr& arg : args) {
+    all.push_back(lang::make_variable("at", nullptr, arg->span));
+    arg = lang::make_var(all.back(), arg->span);
+  }
+  all.insert(all.end(), outer.begin(), outer.end());
   result = lang::make_call(std::move(result), std::move(args), nullptr, where);
-  for (auto constant = constants.rbegin(); constant != constants.rend(); ++constant)
-    result = lang::make_let(constant->first, constant->second, std::move(result), where);
-  return result;
+  result = lang::make_function(std::move(all), nullptr, std::move(result), {}, nullptr, where);
+  return lang::make_call(std::move(result), std::move(given), nullptr, where);
 }
 
 }  // namespace relay::parser

@@ -8,7 +8,6 @@
 
 #include "lang/derivative.h"
 #include "lang/op.h"
-#include "lang/visit.h"
 #include "repl/session_state.h"
 
 namespace relay::repl {
@@ -67,33 +66,6 @@ std::optional<std::vector<std::string>> parameters_of(const Expr& expr, const Fi
   return parameters_of(lang::as<lang::Function>(expr));
 }
 
-// `expr`, in which `name` means `function`; so it does in that itself.
-Expr with_older(const Expr& expr, const std::string& name, const lang::Function& function) {
-  class Renamer final : public lang::Rewriter {
-   public:
-    Renamer(const std::string& name, VariableRef local) : name_(name), local_(std::move(local)) {}
-
-   protected:
-    Expr post(const Expr& node) override {
-      const auto* global = lang::as<lang::GlobalVar>(node);
-      // Each with a node of its own: each use of a generic function has a type of its own.
-      return global && global->name == name_ ? lang::make_var(local_, node->span) : node;
-    }
-
-   private:
-    const std::string& name_;
-    const VariableRef local_;
-  };
-  const VariableRef local = lang::make_variable(name, nullptr, expr->span);
-  Renamer renamer(name, local);
-  Expr renamed = renamer.rewrite(expr);
-  if (renamed == expr) return expr;
-  const Expr literal = lang::make_function(function.params, function.result, function.body,
-                                           function.type_params, function.attrs, function.span);
-  return lang::make_let(local, renamer.rewrite(lang::rename_bound(literal)), std::move(renamed),
-                        expr->span);
-}
-
 void let_as_definition(parser::Item& item, const FindFunction& find) {
   if (item.kind != parser::ItemKind::Let || item.pattern) return;
   if (item.expr->kind == lang::ExprKind::Function) {
@@ -112,14 +84,10 @@ void let_as_definition(parser::Item& item, const FindFunction& find) {
   if (const auto* op = lang::as<lang::Operator>(item.expr)) {
     while (args.size() < op->op->inputs.size()) args.push_back(lang::make_tuple({}, span));
   }
-  Expr value = item.expr;
-  if (const lang::Function* older = find(item.name)) {
-    if (lang::gradient_of(*older)) return;  // belongs to a definition
-    value = with_older(value, item.name, *older);
-  }
-  Expr body = lang::make_call(std::move(value), std::move(args), nullptr, span);
+  Expr body = lang::make_call(item.expr, std::move(args), nullptr, span);
   item.expr = lang::make_function(std::move(params), nullptr, std::move(body), {}, nullptr, span);
   item.kind = parser::ItemKind::Def;
+  item.follows = true;
 }
 
 }  // namespace
@@ -150,11 +118,12 @@ void lets_as_definitions(std::vector<parser::Item>& items, const lang::Module& m
   for (parser::Item& item : items) {
     if (item.kind != parser::ItemKind::Let) continue;
     bool is_first = true;
-    for (const std::string& name : names_of(item)) is_first &= bound.insert(name).second;
+    for (const std::string& name : names_of(item))
+      is_first &= bound.insert(name).second && !module.find(name);
     if (!is_first) continue;
     let_as_definition(item, [&](const std::string& name) {
       const auto found = binding.find(name);
-      if (name == item.name || found == binding.end()) return function_of(module, name);
+      if (found == binding.end()) return function_of(module, name);
       const parser::Item* other = found->second;
       return other && other->kind == parser::ItemKind::Def ? lang::as<lang::Function>(other->expr)
                                                            : nullptr;

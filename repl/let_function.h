@@ -13,13 +13,12 @@ namespace relay::repl {
 bool is_function(const lang::Expr& expr, const lang::Module& module);
 
 // A top-level `let` of what can only be a function is a definition. Turns it into one; leaves other
-// items, and those with a type annotation, as they are. In a derivative or another name of a
-// function its own name means what it meant in `module`: `let f = grad(f)`.
+// items, and those with a type annotation, as they are. `module` has what stands before it.
 void let_as_definition(parser::Item& item, const lang::Module& module);
 
 // Those of a text, whose definitions are all there from its beginning. What depends on the order of
-// its `let`s stays one until the text has come to it, and `module` has what stands before: the
-// second that binds a name, and who reads such a name.
+// its `let`s stays one until the text has come to it: which binds a name that has a meaning, and
+// who reads a name that several bind.
 void lets_as_definitions(std::vector<parser::Item>& items, const lang::Module& module);
 
 // The function whose custom gradient `name` is; empty if it is none.

@@ -7,6 +7,7 @@
 #include "lang/visit.h"
 #include "repl/left_behind.h"
 #include "repl/let_function.h"
+#include "repl/older_function.h"
 #include "repl/session_state.h"
 #include "repl/set_aside.h"
 #include "repl/text_errors.h"
@@ -106,7 +107,7 @@ class Session::Run {
   void note_change(const std::string& name, lang::Span span) {
     const Definition* old = session_.module.find(name);
     if (origin_ == Origin::Own && old && old->origin == Origin::Own)
-      session_.changed.emplace(name, span);
+      session_.changed.insert_or_assign(name, span);
   }
 
   void note_changed_type(const std::string& name, lang::Span span) {
@@ -174,9 +175,16 @@ class Session::Run {
     for (const Item* definition : deferred_) fail(*definition);
   }
 
-  // A `let` that only now is seen to be a definition.
+  // The text has come to a `let`, which may only now be seen to be a definition.
   void define_late(Item& item) {
+    const std::vector<std::string> names = names_of(item);
     let_as_definition(item, session_.module);
+    for (const std::string& name : names) {
+      lang::Expr* const value = item.follows ? &item.expr : nullptr;
+      for (const std::string& follower :
+           keep_older(name, value, session_.followers, session_.module))
+        session_.forget(follower);
+    }
     if (item.kind != ItemKind::Def) return;
     undo_.note(item.name);
     session_.define(item, origin_);

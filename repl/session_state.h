@@ -40,7 +40,8 @@ struct Session::Impl {
   NumberedResults results;
   std::map<std::string, std::set<std::string>> made_with;  // globals that a `let` mentions
   std::vector<lang::TypeDefRef> kept_types;                // of entries that were undone
-  std::set<std::string> hidden;  // builtins whose names have been taken, which has been told
+  std::set<std::string> followers;  // functions that a `let` has made of others (older_function.h)
+  std::set<std::string> hidden;     // builtins whose names have been taken, which has been told
 
   explicit Impl(SessionOptions given);
   ~Impl();

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "lang/visit.h"
 #include "parser/resolve.h"
+#include "repl/older_function.h"
 
 namespace relay::repl {
 
@@ -12,28 +12,12 @@ using lang::Origin;
 
 namespace {
 
-class Renamer : public lang::Rewriter {
- public:
-  Renamer(const std::string& from, const std::string& to) : from_(from), to_(to) {}
-
- protected:
-  lang::Expr post(const lang::Expr& expr) override {
-    const auto* global = lang::as<lang::GlobalVar>(expr);
-    if (!global || global->name != from_) return expr;
-    return lang::make_global_var(to_, expr->span, expr->type);
-  }
-
- private:
-  const std::string& from_;
-  const std::string& to_;
-};
-
 void rename(const std::string& from, const std::string& to, const lang::Source* text,
             lang::Module& module) {
   for (const Definition* definition : module.definitions()) {
     const bool is_of_text = definition->origin == Origin::Own && definition->span.source == text;
     if (is_of_text || !definition->function) continue;
-    lang::Expr body = Renamer(from, to).rewrite(definition->function);
+    lang::Expr body = with_global_renamed(definition->function, from, to);
     if (body == definition->function) continue;
     Definition changed = *definition;
     changed.function = std::move(body);

@@ -9,6 +9,7 @@
 #include "parser/resolve.h"
 #include "repl/left_behind.h"
 #include "repl/let_function.h"
+#include "repl/older_function.h"
 #include "repl/session_state.h"
 #include "repl/set_aside.h"
 #include "repl/text_errors.h"
@@ -97,9 +98,15 @@ void TextCheck::define(const Item& item) {
   define_function(item);
 }
 
-// A `let` that only now is seen to be a definition: what stands before it is known.
+// The text has come to a `let`, which may only now be seen to be a definition.
 void TextCheck::define_late(Item& item) {
+  const std::vector<std::string> names = names_of(item);
   let_as_definition(item, module_);
+  for (const std::string& name : names) {
+    lang::Expr* const value = item.follows ? &item.expr : nullptr;
+    for (const std::string& follower : keep_older(name, value, followers_, module_))
+      checker_.forget(follower);
+  }
   if (item.kind != ItemKind::Def) return;
   missing_.erase(&item);
   define_function(item);
@@ -107,6 +114,7 @@ void TextCheck::define_late(Item& item) {
 }
 
 void TextCheck::define_function(const Item& item) {
+  if (item.follows) followers_.insert(item.name);
   module_.define({item.name, item.expr, nullptr, lang::Origin::Own, item.doc, item.span,
                   item.parameters, item.instance_of, item.instance_attrs});
 }

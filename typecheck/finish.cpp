@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "typecheck/components.h"
 #include "typecheck/core_rules.h"
 #include "typecheck/inference.h"
 #include "typecheck/substitution.h"
@@ -275,8 +276,14 @@ std::string as_definition(const ExprNode& whole, const Type& type) {
   std::string params;
   for (std::size_t i = 0; i < function->params.size(); ++i)
     params += (i == 0 ? "" : ", ") + std::string(1, kParams[i]);
-  return fmt::format("help: a `def` may be generic: `def {}({}) = {}({})`", name, params, value,
-                     params);
+  // In a definition its name means itself.
+  const std::vector<std::string> globals = globals_of(Expr(&whole));
+  const bool is_read = std::find(globals.begin(), globals.end(), name) != globals.end();
+  const std::string defined = fmt::format("{}{}", name, is_read ? "2" : "");
+  const bool is_open =
+      whole.kind == ExprKind::If || whole.kind == ExprKind::Match || whole.kind == ExprKind::Let;
+  return fmt::format("help: a `def` may be generic: `def {}({}) = {}({})`", defined, params,
+                     is_open ? "(" + value + ")" : value, params);
 }
 
 }  // namespace
