@@ -1,5 +1,7 @@
 #include "jit/optimise.h"
 
+#include "jit/scalar_codegen.h"
+
 namespace relay::jit {
 
 namespace {
@@ -25,6 +27,7 @@ std::string optimise_functions(llvm::Module& module, llvm::TargetMachine& machin
   std::string mistakes;
   llvm::raw_string_ostream stream(mistakes);
   if (llvm::verifyModule(module, &stream)) return mistakes;
+  for (llvm::Function& function : module) inline_math(function);
   llvm::PassBuilder builder(&machine);
   Analyses analyses(builder);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, analyses.modules);
@@ -37,6 +40,8 @@ std::string optimise(llvm::Function& function, llvm::TargetMachine& machine) {
   llvm::raw_string_ostream stream(mistakes);
   if (llvm::verifyFunction(function, &stream)) return mistakes;
 #endif
+  inline_math(function);
+  drop_unused_math(*function.getParent());
   llvm::PassBuilder builder(&machine);
   Analyses analyses(builder);
 

@@ -61,10 +61,15 @@ class ScalarCodegen {
   int width_;
 };
 
-// The functions of loops/math.def, as code; sin, cos and tan of large float64 as calls, in a block
-// of their own: the builder goes on in another than before. Null when `prim` is none of them.
+// A call of a function of loops/math.def, which is a function of the module. Null when `prim` is
+// none of them.
 llvm::Value* emit_math(llvm::IRBuilder<>& builder, int width, lang::Prim prim, bool is_double,
                        std::span<llvm::Value* const> args);
+// Writes these functions where `function` calls them; in a long one not all of them. Sin, cos and
+// tan of large float64 stay calls.
+void inline_math(llvm::Function& function);
+// Those that nothing calls any more leave the module.
+void drop_unused_math(llvm::Module& module);
 // A call of runtime function `name` (interp/runtime_functions.h) in every lane. The types are those
 // of `args`, and the result's is that of the first.
 llvm::Value* emit_call(llvm::IRBuilder<>& builder, int width, const char* name,

@@ -458,6 +458,22 @@ TEST_CASE("jit: equal structure is compiled once, and dumps are text") {
   CHECK(jit_compiler()->dump(a.kernel, "no such stage").empty());
 }
 
+// LLVM's time grows faster than the length of a function.
+TEST_CASE("jit: a kernel of many math functions is short") {
+  SKIP_WITHOUT_JIT();
+  const auto length_of = [](int count) {
+    KernelBuilder k;
+    const auto i = k.domain_axis(k.slot(100));
+    ValueId value = k.load(input(k, DType::Float64, 100), {{k.axis(i), kOne}});
+    for (int n = 0; n < count; ++n) value = k.prim(n % 2 ? Prim::Exp : Prim::Sin, {value});
+    k.finish(value);
+    CHECK(compare_with_reference(k) == "");
+    return jit_compiler()->dump(k.kernel, "asm").size();
+  };
+  const std::size_t one = length_of(2), many = length_of(100);
+  CHECK(many < 20 * one);
+}
+
 TEST_CASE("jit: math functions are vector code; only large angles in float64 are calls") {
   SKIP_WITHOUT_JIT();
 #define RELAY_MATH(name, ...) Prim::name,
