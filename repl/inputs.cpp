@@ -80,8 +80,11 @@ void Inputs::add(std::string text, const std::vector<ItemResult>& results) {
                        result.kind == parser::ItemKind::Let ||
                        result.kind == parser::ItemKind::Type;
     if (!names) continue;
+    // Of a function, too: the next one may be made of it.
+    const bool is_let = result.kind == parser::ItemKind::Let ||
+                        (result.span && result.span.text().starts_with("let"));
     for (std::string& name : names_in(result.name)) {
-      if (result.kind == parser::ItemKind::Let) entry.lets.push_back(name);
+      if (is_let) entry.lets.push_back(name);
       entry.names.push_back(std::move(name));
     }
   }
