@@ -135,7 +135,8 @@ Errors Driver::load(const std::string& path) {
       ItemResult shown = result;
       shown.hide_value = false;
       if (events_.on_item) events_.on_item(shown);
-    } else if (result.kind != ItemKind::Import) {
+    } else if (result.kind != ItemKind::Import &&
+               std::find(names.begin(), names.end(), result.name) == names.end()) {
       names.push_back(result.name);
     }
   };

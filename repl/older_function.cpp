@@ -22,6 +22,7 @@ std::string free_name(const std::string& name, const lang::Module& module) {
 void define_as(const std::string& name, const Definition& definition, lang::Module& module) {
   Definition renamed = definition;
   renamed.name = name;
+  renamed.span = {};  // no text calls it so
   renamed.function = with_global_renamed(definition.function, definition.name, name);
   const auto& function = lang::cast<lang::Function>(renamed.function);
   const std::string* gradient = lang::gradient_of(function);
@@ -29,6 +30,7 @@ void define_as(const std::string& name, const Definition& definition, lang::Modu
   if (of_gradient) {
     Definition other = *of_gradient;
     other.name = name + "." + std::string(lang::kGradientAttr);
+    other.span = {};
     other.function = with_global_renamed(other.function, definition.name, name);
     renamed.function = lang::with_gradient(renamed.function, other.name);
     module.define(std::move(other));
