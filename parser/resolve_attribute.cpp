@@ -16,8 +16,6 @@ namespace relay::parser {
 
 using lang::AttrsRef;
 using lang::AttrValue;
-using lang::Diagnostic;
-using lang::DiagnosticKind;
 
 namespace {
 
