@@ -9,6 +9,7 @@
 
 #include "lang/dtype.h"
 #include "lang/primitive.h"
+#include "loops/is_math.h"
 #include "loops/math.h"
 #include "loops/math64.h"
 #include "loops/math_f32.h"
@@ -22,6 +23,7 @@ namespace relay::interp::ops {
 
 using lang::DType;
 using lang::Prim;
+using loops::is_math;
 
 // --- Elements: how a dtype lies in memory and what it is computed in ---
 
@@ -165,17 +167,6 @@ constexpr bool takes(Prim prim, DType dtype) {
 
 constexpr bool divides(Prim prim) {
   return prim == Prim::Div || prim == Prim::FloorDiv || prim == Prim::Mod || prim == Prim::FloorMod;
-}
-
-constexpr bool is_math(Prim prim) {
-  switch (prim) {
-#define RELAY_MATH(name, ...) case Prim::name:
-#include "loops/math.def"
-#undef RELAY_MATH
-    return true;
-    default:
-      return false;
-  }
 }
 
 // --- Integers: they wrap ---

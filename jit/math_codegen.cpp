@@ -8,6 +8,7 @@
 
 #include "jit/math_target.h"
 #include "jit/scalar_codegen.h"
+#include "loops/is_math.h"
 #include "loops/math.h"
 #include "loops/math64.h"
 
@@ -79,7 +80,6 @@ Value* or_complete(llvm::IRBuilder<>& b, int width, const std::string& name, dou
   return phi;
 }
 
-// Null when `prim` is no function of loops/math.def.
 Value* emit_body(llvm::IRBuilder<>& builder, int width, Prim prim, bool is_double,
                  std::span<Value* const> args) {
   LlvmTarget target(builder, width);
@@ -105,17 +105,6 @@ Value* emit_body(llvm::IRBuilder<>& builder, int width, Prim prim, bool is_doubl
   const double largest = loops::math64::largest_argument(prim);
   if (largest == std::numeric_limits<double>::infinity()) return result;
   return or_complete(builder, width, name, largest, args[0], result);
-}
-
-bool is_math(Prim prim) {
-  switch (prim) {
-#define RELAY_MATH(Name, ...) case Prim::Name:
-#include "loops/math.def"
-#undef RELAY_MATH
-    return true;
-    default:
-      return false;
-  }
 }
 
 constexpr std::string_view kMath = "relay.math.";
@@ -149,7 +138,7 @@ constexpr std::uint64_t kInlinedInstructions = 1000;
 
 Value* emit_math(llvm::IRBuilder<>& builder, int width, Prim prim, bool is_double,
                  std::span<Value* const> args) {
-  if (!is_math(prim)) return nullptr;
+  if (!loops::is_math(prim)) return nullptr;
   llvm::Module& module = *builder.GetInsertBlock()->getModule();
   return builder.CreateCall(math_function(module, width, prim, is_double, args),
                             llvm::ArrayRef(args.data(), args.size()));
@@ -172,16 +161,6 @@ void inline_math(llvm::Function& function) {
   for (llvm::CallInst* const call : calls) {
     llvm::InlineFunctionInfo info;
     llvm::InlineFunction(*call, info);
-  }
-}
-
-void drop_unused_math(llvm::Module& module) {
-  // A function's own calls go with it: twice.
-  for (int i = 0; i < 2; ++i) {
-    for (llvm::Function& function : llvm::make_early_inc_range(module)) {
-      if (function.hasLocalLinkage() && function.use_empty() && !function.isDeclaration())
-        function.eraseFromParent();
-    }
   }
 }
 

@@ -41,9 +41,9 @@ std::string optimise(llvm::Function& function, llvm::TargetMachine& machine) {
   if (llvm::verifyFunction(function, &stream)) return mistakes;
 #endif
   inline_math(function);
-  drop_unused_math(*function.getParent());
   llvm::PassBuilder builder(&machine);
   Analyses analyses(builder);
+  llvm::GlobalDCEPass().run(*function.getParent(), analyses.modules);
 
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));

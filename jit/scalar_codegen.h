@@ -68,8 +68,6 @@ llvm::Value* emit_math(llvm::IRBuilder<>& builder, int width, lang::Prim prim, b
 // Writes these functions where `function` calls them; in a long one not all of them. Sin, cos and
 // tan of large float64 stay calls.
 void inline_math(llvm::Function& function);
-// Those that nothing calls any more leave the module.
-void drop_unused_math(llvm::Module& module);
 // A call of runtime function `name` (interp/runtime_functions.h) in every lane. The types are those
 // of `args`, and the result's is that of the first.
 llvm::Value* emit_call(llvm::IRBuilder<>& builder, int width, const char* name,

@@ -3,8 +3,8 @@
 // own, an instance, made where the values are known.
 
 #include <algorithm>
-#include <map>
-#include <unordered_set>
+#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -247,37 +247,21 @@ void Resolver::renew_instances(const Signature& signature) {
 
 namespace {
 
-// Instances stand where the function does of which they are, or in front of the text.
+// Instances, which are the last, come to stand behind the function of which they are; in front of
+// all where that is not here.
 void put_behind_owners(std::vector<Item>& items) {
-  std::map<std::string, std::vector<Item>> instances;  // by owner
-  std::vector<Item> others;
-  std::vector<Item> result;
-  for (Item& item : items) {
-    std::vector<Item>& list = item.instance_of.empty() ? others : instances[item.instance_of];
-    list.push_back(std::move(item));
+  std::unordered_map<std::string, std::size_t> places;  // of functions
+  std::vector<std::pair<std::size_t, std::size_t>> order;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const bool is_instance = !items[i].instance_of.empty();
+    if (!is_instance && items[i].kind == ItemKind::Def) places.emplace(items[i].name, i + 1);
+    const auto owner = places.find(items[i].instance_of);
+    order.emplace_back(!is_instance ? i + 1 : owner == places.end() ? 0 : owner->second, i);
   }
-  if (instances.empty()) {
-    items = std::move(others);
-    return;
-  }
-  const auto take = [&](std::vector<Item>& list) {
-    for (Item& item : list) result.push_back(std::move(item));
-    list.clear();
-  };
-  std::unordered_set<std::string> here;
-  for (const Item& item : others) {
-    if (item.kind == ItemKind::Def) here.insert(item.name);
-  }
-  for (auto& [owner, list] : instances) {
-    if (!here.contains(owner)) take(list);
-  }
-  for (Item& item : others) {
-    const bool is_def = item.kind == ItemKind::Def;
-    result.push_back(std::move(item));
-    const auto found = is_def ? instances.find(result.back().name) : instances.end();
-    if (found != instances.end()) take(found->second);
-  }
-  items = std::move(result);
+  std::sort(order.begin(), order.end());
+  std::vector<Item> sorted;
+  for (const auto& [place, i] : order) sorted.push_back(std::move(items[i]));
+  items = std::move(sorted);
 }
 
 }  // namespace
@@ -316,7 +300,7 @@ void Resolver::make_instances(Parsed& parsed) {
       parsed.items.push_back(std::move(item));
     }
   }
-  put_behind_owners(parsed.items);
+  if (!instances_to_make_.empty()) put_behind_owners(parsed.items);
 }
 
 }  // namespace relay::parser

@@ -123,13 +123,9 @@ const Resolver::Signature* Resolver::signature(const Symbol& symbol) {
   return &signatures_.emplace(symbol.text, std::move(signature)).first->second;
 }
 
-namespace {
-
-std::string describe(std::string_view function, const lang::Parameters& parameters) {
+std::string usage_note(std::string_view function, const lang::Parameters& parameters) {
   return fmt::format("note: `{}`", lang::usage_of(function, parameters));
 }
-
-}  // namespace
 
 void Resolver::report_behind(const Node& argument, const Node& by_name) {
   report(Diagnostic(DiagnosticKind::SyntaxError, "an argument stands after one by name",
@@ -156,7 +152,7 @@ bool Resolver::place_by_name(const Node& attr, std::string_view function,
     std::vector<std::string> names;
     for (const lang::Parameter& each : list) names.push_back(each.name);
     const auto close = lang::closest_names(name, names);
-    diagnostic.note(close.empty() ? describe(function, *signature.parameters)
+    diagnostic.note(close.empty() ? usage_note(function, *signature.parameters)
                                   : fmt::format("help: did you mean `{}`?", close.front()));
     report(std::move(diagnostic));
     return false;
@@ -176,7 +172,7 @@ bool Resolver::place_by_name(const Node& attr, std::string_view function,
                                   [](std::string_view value) { return value.empty(); });
     diagnostic.note(all ? fmt::format("help: arguments are given in order: `{}({})`", function,
                                       fmt::join(values, ", "))
-                        : describe(function, *signature.parameters));
+                        : usage_note(function, *signature.parameters));
     report(std::move(diagnostic));
     return false;
   }
@@ -266,7 +262,7 @@ lang::Expr Resolver::filled_call(std::string_view name, const Signature& known, 
       Diagnostic diagnostic(
           DiagnosticKind::WrongArity,
           fmt::format("the argument for `{}` of `{}` is missing", parameter.name, name), where);
-      diagnostic.note(describe(name, *known.parameters));
+      diagnostic.note(usage_note(name, *known.parameters));
       report(std::move(diagnostic));
       return lang::make_tuple({}, where);
     }

@@ -104,20 +104,19 @@ std::optional<lang::Expr> Resolver::derivative_call(const Expr& callee, std::vec
             "`{}` takes points, and as many directions, but {} given", callee->span.text(),
             args.size() == 1 ? "1 argument is" : fmt::format("{} arguments are", args.size())),
         where);
-    diagnostic.note(fmt::format("note: `{}`", lang::usage_of(derivative->function->span.text(),
-                                                             *derivative->known->parameters)));
+    diagnostic.note(usage_note(derivative->function->span.text(), *derivative->known->parameters));
     report(std::move(diagnostic));
     return lang::make_tuple({}, where);
   }
   if (by_name.empty() && (!fits || points >= derivative->values()))
     return lang::make_call(callee, std::move(args), nullptr, where);
-  return at_defaults(*derivative, std::move(args), by_name, where);
+  return at_defaults(*derivative, points, std::move(args), by_name, where);
 }
 
-// The derivative of the function of as many parameters as there are points among `args`.
-lang::Expr Resolver::at_defaults(const Derivative& derivative, std::vector<Expr> args,
-                                 std::span<const Node* const> by_name, Span where) {
-  const std::size_t points = args.size() >> derivative.directions;
+// The derivative of the function of its first parameters, as many as there are `points`.
+lang::Expr Resolver::at_defaults(const Derivative& derivative, std::size_t points,
+                                 std::vector<Expr> args, std::span<const Node* const> by_name,
+                                 Span where) {
   const std::vector<lang::Parameter>& list = derivative.known->parameters->list;
   std::vector<VariableRef> params;
   Slots slots(list.size());

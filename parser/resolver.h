@@ -292,7 +292,7 @@ class Resolver {
                                       std::span<const Node* const> nodes, Span where);
   struct Derivative;
   std::optional<Derivative> derivative_with_defaults(const Expr& callee);
-  Expr at_defaults(const Derivative& derivative, std::vector<Expr> args,
+  Expr at_defaults(const Derivative& derivative, std::size_t points, std::vector<Expr> args,
                    std::span<const Node* const> by_name, Span where);
 
   // --- Parameters that are attributes (resolve_attribute.cpp) ---
@@ -479,6 +479,9 @@ class Resolver::FunctionScope {
 
 // Does the value of an attribute hold a parameter that is one and has no value yet?
 bool has_placeholder(const lang::AttrValue& value);
+
+// A line for a diagnostic: how the function is called (resolve_default.cpp).
+std::string usage_note(std::string_view function, const lang::Parameters& parameters);
 
 // Strips parentheses.
 inline const Node& inner(const Node& node) {

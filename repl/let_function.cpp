@@ -8,6 +8,7 @@
 
 #include "lang/derivative.h"
 #include "lang/op.h"
+#include "repl/older_function.h"
 #include "repl/session_state.h"
 
 namespace relay::repl {
@@ -100,10 +101,6 @@ bool is_function(const Expr& expr, const lang::Module& module) {
   return expr->kind == lang::ExprKind::Function || expr->kind == lang::ExprKind::Operator;
 }
 
-void let_as_definition(parser::Item& item, const lang::Module& module) {
-  let_as_definition(item, [&](const std::string& name) { return function_of(module, name); });
-}
-
 void lets_as_definitions(std::vector<parser::Item>& items, const lang::Module& module) {
   // Who binds a name; null: several.
   std::unordered_map<std::string, const parser::Item*> binding;
@@ -128,6 +125,27 @@ void lets_as_definitions(std::vector<parser::Item>& items, const lang::Module& m
       return other && other->kind == parser::ItemKind::Def ? lang::as<lang::Function>(other->expr)
                                                            : nullptr;
     });
+  }
+}
+
+std::vector<std::string> reach_let(parser::Item& item, const std::set<std::string>& followers,
+                                   lang::Module& module) {
+  const std::vector<std::string> names = names_of(item);
+  let_as_definition(item, [&](const std::string& name) { return function_of(module, name); });
+  std::vector<std::string> concerned;
+  for (const std::string& name : names) {
+    for (std::string& follower :
+         keep_older(name, item.follows ? &item.expr : nullptr, followers, module))
+      concerned.push_back(std::move(follower));
+  }
+  return concerned;
+}
+
+void note_follower(const parser::Item& definition, std::set<std::string>& followers) {
+  if (definition.follows) {
+    followers.insert(definition.name);
+  } else {
+    followers.erase(definition.name);
   }
 }
 

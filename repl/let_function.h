@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,14 +13,20 @@ namespace relay::repl {
 // the derivative of one of these? It needs no evaluation, and may be generic.
 bool is_function(const lang::Expr& expr, const lang::Module& module);
 
-// A top-level `let` of what can only be a function is a definition. Turns it into one; leaves other
-// items, and those with a type annotation, as they are. `module` has what stands before it.
-void let_as_definition(parser::Item& item, const lang::Module& module);
-
-// Those of a text, whose definitions are all there from its beginning. What depends on the order of
-// its `let`s stays one until the text has come to it: which binds a name that has a meaning, and
-// who reads a name that several bind.
+// A top-level `let` of what can only be a function is a definition: turns those of a text into
+// ones, but for those with a type annotation. Definitions are there from the beginning of the text.
+// What depends on the order of its `let`s stays one: which binds a name that has a meaning, and who
+// reads a name that several bind.
 void lets_as_definitions(std::vector<parser::Item>& items, const lang::Module& module);
+
+// The text has come to a `let`, and `module` has what stands before it: turns it into a definition
+// if it is one, and lets what others have made of the function that it hides go on meaning that
+// (repl/older_function). Gives the names of definitions that have become others by that.
+std::vector<std::string> reach_let(parser::Item& item, const std::set<std::string>& followers,
+                                   lang::Module& module);
+
+// Keeps whether the function that a definition gives follows others.
+void note_follower(const parser::Item& definition, std::set<std::string>& followers);
 
 // The function whose custom gradient `name` is; empty if it is none.
 std::string owner_of_gradient(const lang::Module& module, const std::string& name);

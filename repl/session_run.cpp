@@ -7,7 +7,6 @@
 #include "lang/visit.h"
 #include "repl/left_behind.h"
 #include "repl/let_function.h"
-#include "repl/older_function.h"
 #include "repl/session_state.h"
 #include "repl/set_aside.h"
 #include "repl/text_errors.h"
@@ -160,9 +159,11 @@ class Session::Run {
   void run_all() {
     for (Item& item : items_) {
       if (errors_.is_stopped()) return;
-      const std::vector<std::string> bound =
-          item.kind == ItemKind::Let ? names_of(item) : std::vector<std::string>();
-      if (item.kind == ItemKind::Let) define_late(item);
+      std::vector<std::string> bound;
+      if (item.kind == ItemKind::Let) {
+        bound = names_of(item);
+        reach(item);
+      }
       if (item.kind == ItemKind::Def) {
         const bool settles = settle(bound);
         run_definition(item);
@@ -175,16 +176,10 @@ class Session::Run {
     for (const Item* definition : deferred_) fail(*definition);
   }
 
-  // The text has come to a `let`, which may only now be seen to be a definition.
-  void define_late(Item& item) {
-    const std::vector<std::string> names = names_of(item);
-    let_as_definition(item, session_.module);
-    for (const std::string& name : names) {
-      lang::Expr* const value = item.follows ? &item.expr : nullptr;
-      for (const std::string& follower :
-           keep_older(name, value, session_.followers, session_.module))
-        session_.forget(follower);
-    }
+  // A `let` that only now is seen to be a definition.
+  void reach(Item& item) {
+    for (const std::string& name : reach_let(item, session_.followers, session_.module))
+      session_.forget(name);
     if (item.kind != ItemKind::Def) return;
     undo_.note(item.name);
     session_.define(item, origin_);

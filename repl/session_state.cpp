@@ -139,11 +139,7 @@ void Session::Impl::define(const Item& item, Origin origin) {
     module.define(item.type_def);
   } else if (item.kind == ItemKind::Def) {
     if (origin == Origin::Own) set_aside(item.name, item.span.source, module, prelude);
-    if (item.follows) {
-      followers.insert(item.name);
-    } else {
-      followers.erase(item.name);
-    }
+    note_follower(item, followers);
     module.define(Definition{item.name, item.expr, nullptr, origin, item.doc, item.span,
                              item.parameters, item.instance_of, item.instance_attrs});
   }

@@ -9,7 +9,6 @@
 #include "parser/resolve.h"
 #include "repl/left_behind.h"
 #include "repl/let_function.h"
-#include "repl/older_function.h"
 #include "repl/session_state.h"
 #include "repl/set_aside.h"
 #include "repl/text_errors.h"
@@ -44,7 +43,7 @@ std::vector<Diagnostic> TextCheck::errors(KnownItems* known) {
     before = pending.size();
     std::erase_if(pending, [&](Item* item) {
       if (unsound_.contains(item)) return true;
-      if (item->kind == ItemKind::Let) define_late(*item);
+      if (item->kind == ItemKind::Let) reach(*item);
       if (item->kind == ItemKind::Def && waits(*item)) return false;
       lang::Type type;
       if (known && known->find(*item, type)) {
@@ -98,15 +97,9 @@ void TextCheck::define(const Item& item) {
   define_function(item);
 }
 
-// The text has come to a `let`, which may only now be seen to be a definition.
-void TextCheck::define_late(Item& item) {
-  const std::vector<std::string> names = names_of(item);
-  let_as_definition(item, module_);
-  for (const std::string& name : names) {
-    lang::Expr* const value = item.follows ? &item.expr : nullptr;
-    for (const std::string& follower : keep_older(name, value, followers_, module_))
-      checker_.forget(follower);
-  }
+// A `let` that only now is seen to be a definition.
+void TextCheck::reach(Item& item) {
+  for (const std::string& name : reach_let(item, followers_, module_)) checker_.forget(name);
   if (item.kind != ItemKind::Def) return;
   missing_.erase(&item);
   define_function(item);
@@ -114,7 +107,7 @@ void TextCheck::define_late(Item& item) {
 }
 
 void TextCheck::define_function(const Item& item) {
-  if (item.follows) followers_.insert(item.name);
+  note_follower(item, followers_);
   module_.define({item.name, item.expr, nullptr, lang::Origin::Own, item.doc, item.span,
                   item.parameters, item.instance_of, item.instance_attrs});
 }

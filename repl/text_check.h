@@ -41,7 +41,7 @@ class TextCheck {
   using Item = parser::Item;
 
   void define(const Item& item);
-  void define_late(Item& item);
+  void reach(Item& item);
   void define_function(const Item& item);
   void note_mentions(const Item& item);
   bool waits(const Item& item) const;
