@@ -1,12 +1,13 @@
 #include "ad/adjoint.h"
 
-#include "ad/linear_index.h"
+#include "index/linear_index.h"
 #include "lang/build.h"
 #include "lang/op.h"
 #include "lang/visit.h"
 
 namespace relay::ad {
 
+using index::extent_of_axis;
 using lang::as;
 using lang::Expr;
 using lang::Type;

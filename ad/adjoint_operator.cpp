@@ -6,13 +6,14 @@
 #include <mutex>
 
 #include "ad/block.h"
-#include "ad/flatten.h"
 #include "ad/no_program.h"
 #include "ad/pairs.h"
+#include "index/flatten.h"
 #include "lang/build.h"
 
 namespace relay::ad {
 
+using index::flatten;
 using lang::as;
 using lang::Expr;
 using lang::OpDef;

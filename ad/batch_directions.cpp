@@ -5,13 +5,16 @@
 #include <unordered_set>
 
 #include "ad/contribution.h"
-#include "ad/scalar_form.h"
 #include "ad/tangent_parts.h"
+#include "index/scalar_form.h"
+#include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/visit.h"
 
 namespace relay::ad {
 
+using index::is_arithmetic;
+using index::scalar_form;
 using lang::as;
 using lang::Binding;
 using lang::Dim;

@@ -6,14 +6,14 @@
 
 #include "ad/adjoint_operator.h"
 #include "ad/closures.h"
-#include "ad/flatten.h"
 #include "ad/own_gradient.h"
 #include "ad/pairs.h"
 #include "ad/pattern.h"
 #include "ad/replay.h"
-#include "ad/scalar_form.h"
 #include "ad/transpose.h"
 #include "ad/way.h"
+#include "index/flatten.h"
+#include "index/scalar_form.h"
 #include "lang/any_dim.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
@@ -23,6 +23,10 @@
 
 namespace relay::ad {
 
+using index::flatten;
+using index::is_arithmetic;
+using index::PrimalCode;
+using index::scalar_form;
 using lang::as;
 using lang::Binding;
 using lang::DiagnosticKind;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/op.h"
 
@@ -10,7 +11,6 @@ namespace relay::ad {
 
 using lang::as;
 using lang::Expr;
-using lang::IndexBinder;
 namespace build = lang::build;
 
 namespace {
@@ -57,33 +57,10 @@ void add_to(std::vector<Contribution>& contributions, Contribution contribution)
   contributions.push_back(std::move(contribution));
 }
 
-bool are_same_points(const std::vector<IndexBinder>& a, const std::vector<IndexBinder>& b) {
-  return std::equal(
-      a.begin(), a.end(), b.begin(), b.end(),
-      [](const IndexBinder& x, const IndexBinder& y) { return x.variable == y.variable; });
-}
-
-std::optional<double> number_of_points(const std::vector<IndexBinder>& binders) {
-  double number = 1;
-  for (const IndexBinder& binder : binders) {
-    const auto* extent = as<lang::Constant>(binder.extent);
-    if (!extent) return std::nullopt;
-    number *= extent->value->number_at(0);
-  }
-  return number;
-}
-
 Signed without_sign(const Expr& value) {
   const auto step = lang::arithmetic_step(value);
   if (!step || step->prim != lang::Prim::Neg) return {value, false};
   return {step->args[0], true};
-}
-
-std::vector<Expr> uses_of(const std::vector<IndexBinder>& binders) {
-  std::vector<Expr> uses;
-  uses.reserve(binders.size());
-  for (const auto& binder : binders) uses.push_back(lang::make_var(binder.variable));
-  return uses;
 }
 
 }  // namespace relay::ad

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <vector>
 
 #include "lang/expr.h"
@@ -28,20 +27,11 @@ Contribution without_guard(Contribution contribution);
 // Adds `contribution` to one of the same elements over the same domain, or behind the others.
 void add_to(std::vector<Contribution>& contributions, Contribution contribution);
 
-// Do these bind the same variables?
-bool are_same_points(const std::vector<lang::IndexBinder>& a,
-                     const std::vector<lang::IndexBinder>& b);
-// How many points there are; nothing where an extent is not known.
-std::optional<double> number_of_points(const std::vector<lang::IndexBinder>& binders);
-
 // The value whose negative this is, or this value: `x[i] - x[j]` gives one to the other's adjoint.
 struct Signed {
   lang::Expr value;
   bool is_negative;
 };
 Signed without_sign(const lang::Expr& value);
-
-// A use of each binder's variable.
-std::vector<lang::Expr> uses_of(const std::vector<lang::IndexBinder>& binders);
 
 }  // namespace relay::ad

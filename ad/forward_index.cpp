@@ -1,7 +1,7 @@
 #include "ad/forward_block.h"
 #include "ad/index_tangent.h"
 #include "ad/pairs.h"
-#include "ad/scalar_form.h"
+#include "index/scalar_form.h"
 #include "lang/build.h"
 #include "lang/visit.h"
 
@@ -9,6 +9,8 @@
 // more (calls, branches over tensors), it gives its value and its tangent together.
 namespace relay::ad {
 
+using index::is_arithmetic;
+using index::scalar_form;
 using lang::as;
 using lang::Binding;
 using lang::Expr;

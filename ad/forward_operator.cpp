@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include "ad/adjoint_operator.h"
-#include "ad/flatten.h"
 #include "ad/forward_block.h"
 #include "ad/pairs.h"
-#include "ad/scalar_form.h"
 #include "ad/shortcut.h"
 #include "ad/tangent_operator.h"
 #include "ad/way.h"
+#include "index/flatten.h"
+#include "index/scalar_form.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
 
@@ -16,6 +16,9 @@
 // operator of its own.
 namespace relay::ad {
 
+using index::flatten;
+using index::is_arithmetic;
+using index::scalar_form;
 using lang::as;
 using lang::Binding;
 using lang::DiagnosticKind;

@@ -7,7 +7,8 @@
 #include "ad/contribution.h"
 #include "ad/primitive_rules.h"
 #include "ad/reduce_adjoint.h"
-#include "ad/scalar_form.h"
+#include "index/scalar_form.h"
+#include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
 #include "lang/op.h"
@@ -15,6 +16,7 @@
 
 namespace relay::ad {
 
+using index::scalar_form;
 using lang::as;
 using lang::Expr;
 using lang::ExprKind;

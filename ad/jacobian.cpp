@@ -8,10 +8,10 @@
 #include <unordered_set>
 
 #include "ad/batch_directions.h"
-#include "ad/conditions.h"
 #include "ad/forward.h"
 #include "ad/replay.h"
 #include "ad/reverse.h"
+#include "index/conditions.h"
 #include "lang/build.h"
 #include "lang/op.h"
 #include "lang/tensor.h"
@@ -19,6 +19,7 @@
 
 namespace relay::ad {
 
+using index::both;
 using lang::as;
 using lang::Dim;
 using lang::Expr;

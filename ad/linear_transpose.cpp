@@ -3,15 +3,16 @@
 #include <fmt/format.h>
 
 #include "ad/adjoint.h"
-#include "ad/linear_index.h"
 #include "ad/linearity.h"
 #include "ad/reverse.h"
+#include "index/linear_index.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
 #include "lang/visit.h"
 
 namespace relay::ad {
 
+using index::extent_of_axis;
 using lang::as;
 using lang::Expr;
 using lang::VariableRef;

@@ -13,8 +13,8 @@
 #include "ad/own_gradient.h"
 #include "ad/recompute.h"
 #include "ad/saved_slices.h"
-#include "ad/static_shapes.h"
 #include "ad/tape.h"
+#include "index/static_shapes.h"
 #include "lang/build.h"
 #include "lang/checkpoint.h"
 #include "lang/diagnostic.h"
@@ -25,6 +25,7 @@
 
 namespace relay::ad {
 
+using index::with_static_shapes;
 using lang::as;
 using lang::Expr;
 using lang::ExprKind;

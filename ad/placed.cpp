@@ -5,14 +5,22 @@
 #include <unordered_set>
 #include <utility>
 
-#include "ad/conditions.h"
-#include "ad/linear_index.h"
+#include "index/conditions.h"
+#include "index/linear_index.h"
+#include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/op.h"
 #include "lang/visit.h"
 
 namespace relay::ad {
 
+using index::both;
+using index::extent_of_axis;
+using index::is_between;
+using index::LinearIndex;
+using index::LinearIndices;
+using index::number_in;
+using index::times;
 using lang::as;
 using lang::Dim;
 using lang::Expr;
@@ -400,7 +408,8 @@ Contribution summed(Contribution read) {
   for (const IndexBinder& binder : read.domain) note(binder.extent);
   const auto rest =
       std::stable_partition(read.domain.begin(), read.domain.end(), [&](const IndexBinder& binder) {
-        return used.contains(binder.variable.get()) || number_of_points({binder}).value_or(0) <= 0;
+        return used.contains(binder.variable.get()) ||
+               lang::number_of_points({binder}).value_or(0) <= 0;
       });
   std::vector<IndexBinder> unused(rest, read.domain.end());
   read.domain.erase(rest, read.domain.end());

@@ -1,6 +1,7 @@
 #include "ad/reduce_adjoint.h"
 
 #include "ad/contribution.h"
+#include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
 #include "lang/visit.h"

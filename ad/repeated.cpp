@@ -10,16 +10,17 @@
 #include <numeric>
 #include <unordered_set>
 
-#include "ad/binder_use.h"
 #include "ad/block.h"
-#include "ad/distribute.h"
-#include "ad/hoist_reads.h"
 #include "ad/pairs.h"
 #include "ad/reduce_adjoint.h"
 #include "ad/repeated_loop.h"
 #include "ad/replay.h"
-#include "ad/scalar_form.h"
+#include "index/binder_use.h"
+#include "index/distribute.h"
+#include "index/hoist_reads.h"
+#include "index/scalar_form.h"
 #include "lang/any_dim.h"
+#include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
 #include "lang/op.h"
@@ -27,6 +28,11 @@
 
 namespace relay::ad {
 
+using index::distributed;
+using index::hoist_reads;
+using index::is_arithmetic;
+using index::scalar_form;
+using index::summed_over_points;
 using lang::as;
 using lang::Binding;
 using lang::Expr;

@@ -6,17 +6,22 @@
 #include <unordered_set>
 #include <utility>
 
-#include "ad/binder_use.h"
-#include "ad/conditions.h"
-#include "ad/linear_index.h"
-#include "ad/needed_where.h"
+#include "index/binder_use.h"
+#include "index/conditions.h"
+#include "index/linear_index.h"
+#include "index/needed_where.h"
 #include "lang/alpha_equal.h"
+#include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/lowerable.h"
 #include "lang/visit.h"
 
 namespace relay::ad {
 
+using index::both;
+using index::extent_of_axis;
+using index::is_between;
+using index::NeededWhere;
 using lang::as;
 using lang::Binding;
 using lang::Dim;

@@ -1,13 +1,15 @@
 #include "ad/scatter_adjoint.h"
 
 #include "ad/contribution.h"
-#include "ad/linear_index.h"
 #include "ad/reduce_adjoint.h"
+#include "index/linear_index.h"
+#include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/visit.h"
 
 namespace relay::ad {
 
+using index::extent_of_axis;
 using lang::as;
 using lang::Expr;
 using lang::IndexBinder;

@@ -4,12 +4,16 @@
 #include <unordered_map>
 
 #include "ad/reduce_adjoint.h"
-#include "ad/scalar_work.h"
+#include "index/scalar_work.h"
+#include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/visit.h"
 
 namespace relay::ad {
 
+using index::kKeptWork;
+using index::scalar_work;
+using index::ScalarWork;
 using lang::as;
 using lang::Expr;
 using lang::ExprKind;

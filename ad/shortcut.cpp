@@ -4,10 +4,10 @@
 #include <optional>
 #include <set>
 
-#include "ad/flatten.h"
 #include "ad/forward_block.h"
 #include "ad/no_program.h"
 #include "ad/pairs.h"
+#include "index/flatten.h"
 #include "lang/alpha_equal.h"
 #include "lang/any_dim.h"
 #include "lang/build.h"
@@ -15,6 +15,7 @@
 
 namespace relay::ad {
 
+using index::flatten;
 using lang::as;
 using lang::Expr;
 using lang::ExprKind;

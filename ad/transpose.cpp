@@ -5,15 +5,16 @@
 
 #include <fmt/format.h>
 
-#include "ad/binder_use.h"
-#include "ad/common_factors.h"
-#include "ad/conditions.h"
 #include "ad/primitive_rules.h"
 #include "ad/reduce_adjoint.h"
-#include "ad/scalar_form.h"
-#include "ad/scalar_work.h"
 #include "ad/scatter_adjoint.h"
 #include "ad/shared_points.h"
+#include "index/binder_use.h"
+#include "index/common_factors.h"
+#include "index/conditions.h"
+#include "index/scalar_form.h"
+#include "index/scalar_work.h"
+#include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
 #include "lang/lowerable.h"
@@ -22,6 +23,16 @@
 
 namespace relay::ad {
 
+using index::BinderUse;
+using index::both;
+using index::kKeptWork;
+using index::kShortReduction;
+using index::scalar_form;
+using index::scalar_work;
+using index::ScalarWork;
+using index::TakenSide;
+using index::with_common_factors;
+using index::without_negation;
 using lang::as;
 using lang::Expr;
 using lang::ExprKind;

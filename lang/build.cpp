@@ -1,5 +1,6 @@
 #include "lang/build.h"
 
+#include "lang/binders.h"
 #include "lang/diagnostic.h"
 
 namespace relay::lang::build {
@@ -41,12 +42,6 @@ std::vector<IndexBinder> make_binders(const std::vector<Dim>& dims) {
                        dim.is_constant() ? index_constant(dim.constant()) : make_dim_term(dim)});
   }
   return binders;
-}
-
-Indices uses_of(const std::vector<IndexBinder>& binders) {
-  Indices indices;
-  for (const IndexBinder& binder : binders) indices.push_back(make_var(binder.variable));
-  return indices;
 }
 
 Expr index_tensor(const Expr& tensor, const Indices& indices, bool in_bounds) {

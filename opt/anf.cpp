@@ -5,6 +5,7 @@
 
 #include "lang/alpha_equal.h"
 #include "lang/any_dim.h"
+#include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/function_fact.h"
 #include "lang/lowerable.h"

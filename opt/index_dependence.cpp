@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lang/any_dim.h"
+#include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/op.h"
 #include "lang/record.h"
@@ -23,19 +24,6 @@ bool is_nameless(const Expr& expr) {
   const bool is_tensor = constant && constant->value->rank() > 0;
   return (lang::build::is_atom(expr) && !is_tensor) ||
          (expr->kind == ExprKind::Tuple && cast<lang::Tuple>(expr).fields.empty());
-}
-
-const std::vector<lang::IndexBinder>* binders_of(const ExprNode* expr) {
-  switch (expr->kind) {
-    case ExprKind::Comprehension:
-      return &static_cast<const lang::Comprehension*>(expr)->binders;
-    case ExprKind::Reduction:
-      return &static_cast<const lang::Reduction*>(expr)->binders;
-    case ExprKind::ScatterReduce:
-      return &static_cast<const lang::ScatterReduce*>(expr)->binders;
-    default:
-      return nullptr;
-  }
 }
 
 std::vector<Expr> repeated_parts(const Expr& expr) {

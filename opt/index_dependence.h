@@ -14,11 +14,6 @@ namespace relay::opt {
 // What needs no name: atoms, but for constants of rank > 0, which get one so that index notation
 // and groups only read variables.
 bool is_nameless(const lang::Expr& expr);
-// Of index notation; null for others.
-const std::vector<lang::IndexBinder>* binders_of(const lang::ExprNode* expr);
-inline const std::vector<lang::IndexBinder>* binders_of(const lang::Expr& expr) {
-  return binders_of(expr.get());
-}
 // The parts of index notation that are evaluated once per index value.
 std::vector<lang::Expr> repeated_parts(const lang::Expr& expr);
 // Can zeros stand in its place?

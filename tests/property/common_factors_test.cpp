@@ -1,5 +1,5 @@
 // Gradients of index notation with factors and divisors that are the same at many points, also
-// where conditions keep a division by 0 from being needed (ad/common_factors, ad/transpose).
+// where conditions keep a division by 0 from being needed (index/common_factors, ad/transpose).
 // Forward mode, which knows nothing of it, says what is right, at first and second order (there
 // without divisions by 0: docs/limits.md); differences say the same; the tiers give the same bits.
 

@@ -1,20 +1,20 @@
-#include "ad/distribute.h"
+#include "index/distribute.h"
 
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "ad/contribution.h"
-#include "ad/flatten.h"
-#include "ad/scalar_form.h"
+#include "index/flatten.h"
+#include "index/scalar_form.h"
 #include "lang/any_dim.h"
+#include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/lowerable.h"
 #include "lang/op.h"
 #include "lang/visit.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 using lang::as;
 using lang::Binding;
@@ -339,4 +339,4 @@ Expr summed_over_points(Distributed& points, std::size_t number,
   return total;
 }
 
-}  // namespace relay::ad
+}  // namespace relay::index

@@ -1,4 +1,4 @@
-#include "ad/common_factors.h"
+#include "index/common_factors.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,13 +9,13 @@
 #include <unordered_set>
 #include <vector>
 
-#include "ad/binder_use.h"
-#include "ad/scalar_work.h"
+#include "index/binder_use.h"
+#include "index/scalar_work.h"
 #include "lang/build.h"
 #include "lang/op.h"
 #include "lang/visit.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 using lang::as;
 using lang::DType;
@@ -186,4 +186,4 @@ Expr with_common_factors(const Expr& form) {
   return OneOfEach(made).rewrite(made);
 }
 
-}  // namespace relay::ad
+}  // namespace relay::index

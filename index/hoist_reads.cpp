@@ -1,16 +1,16 @@
-#include "ad/hoist_reads.h"
+#include "index/hoist_reads.h"
 
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "ad/scalar_form.h"
+#include "index/scalar_form.h"
 #include "lang/build.h"
 #include "lang/op.h"
 #include "lang/visit.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 using lang::as;
 using lang::Binding;
@@ -206,4 +206,4 @@ class Hoister {
 
 Block hoist_reads(const Block& body) { return Hoister(body).run(body); }
 
-}  // namespace relay::ad
+}  // namespace relay::index

@@ -1,10 +1,10 @@
-#include "ad/flatten.h"
+#include "index/flatten.h"
 
 #include <unordered_map>
 
 #include "lang/build.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 using lang::Expr;
 using lang::ExprKind;
@@ -82,4 +82,4 @@ lang::Block flatten(const lang::Expr& definition) {
   return flattener.take(std::move(result));
 }
 
-}  // namespace relay::ad
+}  // namespace relay::index

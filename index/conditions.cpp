@@ -1,8 +1,8 @@
-#include "ad/conditions.h"
+#include "index/conditions.h"
 
 #include "lang/build.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 using lang::as;
 using lang::Expr;
@@ -33,4 +33,4 @@ Expr is_between(const Expr& index, const Expr& extent) {
               build::prim(Prim::Lt, {index, extent}));
 }
 
-}  // namespace relay::ad
+}  // namespace relay::index

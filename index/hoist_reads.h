@@ -2,7 +2,7 @@
 
 #include "lang/expr.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 // The body of index notation with reads `xs[i]` of tensors from outside moved out of its branches
 // where their indices are known there, so that each is a step of the body: then the adjoint of `xs`
@@ -10,4 +10,4 @@ namespace relay::ad {
 // element 0 where its branch is not taken; one of a tensor that is known to have none is 0.
 lang::Block hoist_reads(const lang::Block& body);
 
-}  // namespace relay::ad
+}  // namespace relay::index

@@ -1,11 +1,11 @@
-#include "ad/needed_where.h"
+#include "index/needed_where.h"
 
 #include <algorithm>
 
 #include "lang/alpha_equal.h"
 #include "lang/visit.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 using lang::as;
 using lang::Expr;
@@ -82,4 +82,4 @@ bool NeededWhere::implies(const Expr& node, const Expr& condition) const {
   return found != sides_.end() && is_among(without_negation({condition, true}), found->second);
 }
 
-}  // namespace relay::ad
+}  // namespace relay::index

@@ -1,20 +1,13 @@
-#include "ad/binder_use.h"
+#include "index/binder_use.h"
 
-#include "ad/contribution.h"
+#include "lang/binders.h"
 #include "lang/visit.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 using lang::as;
 using lang::Expr;
 using lang::IndexBinder;
-
-const std::vector<IndexBinder>* binders_of(const Expr& node) {
-  if (const auto* comprehension = as<lang::Comprehension>(node)) return &comprehension->binders;
-  if (const auto* reduction = as<lang::Reduction>(node)) return &reduction->binders;
-  if (const auto* scatter = as<lang::ScatterReduce>(node)) return &scatter->binders;
-  return nullptr;
-}
 
 BinderUse::BinderUse(const Expr& form) {
   constexpr std::size_t kMost = 64;
@@ -63,4 +56,4 @@ bool BinderUse::are_many(std::uint64_t set) const {
          number_of_points(binders_in(set)).value_or(kShortReduction + 1) > kShortReduction;
 }
 
-}  // namespace relay::ad
+}  // namespace relay::index

@@ -2,7 +2,7 @@
 
 #include "lang/expr.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 // The definition of an operator at one application as a straight-line block: every argument of a
 // call, field of a tuple and operand of a projection is an atom, and a shared part is named once.
@@ -10,4 +10,4 @@ namespace relay::ad {
 // notation.
 lang::Block flatten(const lang::Expr& definition);
 
-}  // namespace relay::ad
+}  // namespace relay::index

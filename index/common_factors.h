@@ -2,7 +2,7 @@
 
 #include "lang/expr.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 // Index notation in which quotients by what is the same at many points are products with its
 // reciprocal, and factors that depend on fewer indices meet first: `a[i, k] * a[j, k] / (d * d)` is
@@ -10,4 +10,4 @@ namespace relay::ad {
 // transposed (ad/transpose). Values may differ in the last bits. Cost: linear.
 lang::Expr with_common_factors(const lang::Expr& form);
 
-}  // namespace relay::ad
+}  // namespace relay::index

@@ -1,10 +1,10 @@
-#include "ad/scalar_work.h"
+#include "index/scalar_work.h"
 
 #include "lang/lowerable.h"
 #include "lang/op.h"
 #include "lang/visit.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 using lang::Expr;
 using lang::ExprKind;
@@ -44,4 +44,4 @@ double scalar_work(const Expr& expr) {
   return known.at(expr.get());
 }
 
-}  // namespace relay::ad
+}  // namespace relay::index

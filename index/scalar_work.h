@@ -4,7 +4,7 @@
 
 #include "lang/expr.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 // What it takes to compute scalar code, in units of a cheap operation on scalars: by this is chosen
 // between computing something again and keeping it. Of a graph, it is that of the tree.
@@ -18,4 +18,4 @@ double scalar_work(const lang::Expr& node, const ScalarWork& known);
 // Of the whole; linear in the graph.
 double scalar_work(const lang::Expr& expr);
 
-}  // namespace relay::ad
+}  // namespace relay::index

@@ -3,10 +3,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ad/conditions.h"
+#include "index/conditions.h"
 #include "lang/expr.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 // Under which conditions the values of scalar code are needed at all: of `select(c, x / y, 0)` the
 // quotient is where `c` holds, and so is what nothing else uses. Cost: linear.
@@ -27,4 +27,4 @@ class NeededWhere {
   std::unordered_map<const lang::ExprNode*, Sides> sides_;
 };
 
-}  // namespace relay::ad
+}  // namespace relay::index

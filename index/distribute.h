@@ -5,7 +5,7 @@
 
 #include "lang/expr.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 // The body of index notation, step by step over all its points: `for i { let a = f(x[i]); g(a) }`
 // as `let a = for i { f(x[i]) }; for i { g(a[i]) }`, each of which runs as a kernel, and of which
@@ -26,4 +26,4 @@ std::optional<Distributed> distributed(const std::vector<lang::IndexBinder>& bin
 lang::Expr summed_over_points(Distributed& points, std::size_t number,
                               const std::vector<lang::IndexBinder>& binders);
 
-}  // namespace relay::ad
+}  // namespace relay::index

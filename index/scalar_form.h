@@ -4,7 +4,7 @@
 
 #include "lang/expr.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 // Has what is differentiated been computed where the derivative is? Where nothing needs its value,
 // it may not run, and the derivative is what fails for it.
@@ -25,4 +25,4 @@ bool has_no_elements(const lang::Type& type);
 // Is this scalar form nothing but arithmetic on elements: can it be transposed?
 bool is_arithmetic(const lang::Expr& form);
 
-}  // namespace relay::ad
+}  // namespace relay::index

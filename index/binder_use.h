@@ -6,10 +6,7 @@
 
 #include "lang/expr.h"
 
-namespace relay::ad {
-
-// Those of a comprehension, a reduction or a scatter; null for another node.
-const std::vector<lang::IndexBinder>* binders_of(const lang::Expr& node);
+namespace relay::index {
 
 // Which of its binders each part of index notation depends on. `form` lives as long as this. Cost:
 // linear in its graph.
@@ -37,4 +34,4 @@ class BinderUse {
 // Reductions of at most so many points are rather computed again than kept.
 inline constexpr int kShortReduction = 16;
 
-}  // namespace relay::ad
+}  // namespace relay::index

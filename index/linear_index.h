@@ -8,7 +8,7 @@
 
 #include "lang/expr.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 // An index as a sum of multiples of binders, and of what is the same at all points (null: 0; not
 // where there is nothing else).
@@ -51,4 +51,4 @@ class LinearIndices {
   std::unordered_set<const lang::ExprNode*> mentions_;  // some binder
 };
 
-}  // namespace relay::ad
+}  // namespace relay::index

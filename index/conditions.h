@@ -3,7 +3,7 @@
 #include "lang/expr.h"
 
 // Conditions of scalar code: bools of rank 0.
-namespace relay::ad {
+namespace relay::index {
 
 // On one side of a `select`: where the condition holds, or where it does not. Null: always.
 struct TakenSide {
@@ -23,4 +23,4 @@ lang::Expr both(const lang::Expr& so_far, const lang::Expr& condition);
 // Is the int64 index at least 0, and below the extent?
 lang::Expr is_between(const lang::Expr& index, const lang::Expr& extent);
 
-}  // namespace relay::ad
+}  // namespace relay::index

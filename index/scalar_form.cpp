@@ -1,19 +1,20 @@
-#include "ad/scalar_form.h"
+#include "index/scalar_form.h"
 
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
-#include "ad/binder_use.h"
-#include "ad/conditions.h"
-#include "ad/linear_index.h"
+#include "index/binder_use.h"
+#include "index/conditions.h"
+#include "index/linear_index.h"
+#include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/lowerable.h"
 #include "lang/op.h"
 #include "lang/visit.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 using lang::as;
 using lang::Expr;
@@ -264,4 +265,4 @@ bool is_arithmetic(const Expr& form) {
   return found && has_fixed_extents(form);
 }
 
-}  // namespace relay::ad
+}  // namespace relay::index

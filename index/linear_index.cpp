@@ -1,4 +1,4 @@
-#include "ad/linear_index.h"
+#include "index/linear_index.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "lang/op.h"
 #include "lang/visit.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 using lang::as;
 using lang::Expr;
@@ -136,4 +136,4 @@ std::optional<LinearIndex> LinearIndices::sum(const Expr& a, std::int64_t p, con
   return both.terms.size() <= kMostTerms ? std::optional(both) : std::nullopt;
 }
 
-}  // namespace relay::ad
+}  // namespace relay::index

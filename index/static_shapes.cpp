@@ -1,4 +1,4 @@
-#include "ad/static_shapes.h"
+#include "index/static_shapes.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include "lang/op.h"
 #include "lang/visit.h"
 
-namespace relay::ad {
+namespace relay::index {
 
 using lang::as;
 using lang::Expr;
@@ -102,4 +102,4 @@ class ShapeWriter final : public lang::Rewriter {
 
 Expr with_static_shapes(const Expr& code) { return ShapeWriter(code).rewrite(code); }
 
-}  // namespace relay::ad
+}  // namespace relay::index
