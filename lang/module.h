@@ -77,6 +77,8 @@ struct Definition {
   // `parameters`, is called `instance_of`.
   std::string instance_of = {};
   AttrsRef instance_attrs = nullptr;
+  // Has a `let` made it of what others are called, or of their derivatives (`let df = grad(f)`)?
+  bool follows = false;
 };
 using DefinitionRef = std::shared_ptr<const Definition>;
 

@@ -23,11 +23,10 @@ struct Item {
   lang::Type annotation;     // Let: `let x: T = e`; or null
   lang::PatternRef pattern;  // Let that takes its value apart, `let (a, b) = e`: it has no name
   std::string prefix;        // of the names that `pattern` binds
-  lang::ParametersRef parameters;  // Def, and the next two: as in lang::Definition
+  lang::ParametersRef parameters;  // Def, and the next three: as in lang::Definition
   std::string instance_of;
   lang::AttrsRef instance_attrs;
-  // Def: has been a `let` of another function's name or derivative (repl/let_function). False here.
-  bool follows = false;
+  bool follows = false;       // false here: repl/let_function says so
   lang::TypeDefRef type_def;  // Type
   std::string doc;            // from `/// ...` lines before the item
   lang::Span span;

@@ -15,7 +15,6 @@ Session::Undo::Undo(Impl& session)
       prelude_(session.prelude),
       values_(session.pipeline.values()),
       results_(session.results),
-      followers_(session.followers),
       hidden_(session.hidden),
       made_with_(session.made_with) {}
 
@@ -47,7 +46,6 @@ void Session::Undo::undo() {
   }
   session.pipeline.set_values(std::move(values_));
   session.results = std::move(results_);
-  session.followers = std::move(followers_);
   session.hidden = std::move(hidden_);
   session.made_with = std::move(made_with_);
   session.warnings.clear();

@@ -19,7 +19,6 @@ class Session::Undo {
   lang::Module prelude_;
   std::map<std::string, lang::Value> values_;
   NumberedResults results_;
-  std::set<std::string> followers_;
   std::set<std::string> hidden_;
   std::map<std::string, std::set<std::string>> made_with_;
 };

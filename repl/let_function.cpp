@@ -128,25 +128,15 @@ void lets_as_definitions(std::vector<parser::Item>& items, const lang::Module& m
   }
 }
 
-std::vector<std::string> reach_let(parser::Item& item, const std::set<std::string>& followers,
-                                   lang::Module& module) {
+std::vector<std::string> reach_let(parser::Item& item, lang::Module& module) {
   const std::vector<std::string> names = names_of(item);
   let_as_definition(item, [&](const std::string& name) { return function_of(module, name); });
   std::vector<std::string> concerned;
   for (const std::string& name : names) {
-    for (std::string& follower :
-         keep_older(name, item.follows ? &item.expr : nullptr, followers, module))
+    for (std::string& follower : keep_older(name, item.follows ? &item.expr : nullptr, module))
       concerned.push_back(std::move(follower));
   }
   return concerned;
-}
-
-void note_follower(const parser::Item& definition, std::set<std::string>& followers) {
-  if (definition.follows) {
-    followers.insert(definition.name);
-  } else {
-    followers.erase(definition.name);
-  }
 }
 
 std::string owner_of_gradient(const lang::Module& module, const std::string& name) {

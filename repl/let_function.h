@@ -1,6 +1,5 @@
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -22,11 +21,7 @@ void lets_as_definitions(std::vector<parser::Item>& items, const lang::Module& m
 // The text has come to a `let`, and `module` has what stands before it: turns it into a definition
 // if it is one, and lets what others have made of the function that it hides go on meaning that
 // (repl/older_function). Gives the names of definitions that have become others by that.
-std::vector<std::string> reach_let(parser::Item& item, const std::set<std::string>& followers,
-                                   lang::Module& module);
-
-// Keeps whether the function that a definition gives follows others.
-void note_follower(const parser::Item& definition, std::set<std::string>& followers);
+std::vector<std::string> reach_let(parser::Item& item, lang::Module& module);
 
 // The function whose custom gradient `name` is; empty if it is none.
 std::string owner_of_gradient(const lang::Module& module, const std::string& name);

@@ -59,22 +59,20 @@ Expr with_global_renamed(const Expr& expr, const std::string& from, const std::s
   return Renamer(from, to).rewrite(expr);
 }
 
-std::vector<std::string> keep_older(const std::string& name, Expr* value,
-                                    const std::set<std::string>& followers, lang::Module& module) {
+std::vector<std::string> keep_older(const std::string& name, Expr* value, lang::Module& module) {
   const Definition* older = module.find(name);
   if (!older || !lang::as<lang::Function>(older->function)) return {};
   const Definition kept = *older;
   const std::string other = free_name(name, module);
   std::vector<std::string> concerned;
-  for (const std::string& follower : followers) {
-    const Definition* definition = follower == name ? nullptr : module.find(follower);
-    if (!definition || !definition->function) continue;
+  for (const Definition* definition : module.definitions()) {
+    if (!definition->follows || definition->name == name) continue;
     Expr function = with_global_renamed(definition->function, name, other);
     if (function == definition->function) continue;
     Definition changed = *definition;
     changed.function = std::move(function);
+    concerned.push_back(changed.name);
     module.define(std::move(changed));
-    concerned.push_back(follower);
   }
   bool is_read = !concerned.empty();
   if (value) {

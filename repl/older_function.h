@@ -1,6 +1,5 @@
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
@@ -13,11 +12,10 @@ lang::Expr with_global_renamed(const lang::Expr& expr, const std::string& from,
                                const std::string& to);
 
 // A `let` is about to give `name` another meaning. What mentions the function that it has been goes
-// on meaning that: `value`, what the name gets (or null), and those of `followers`, functions that
-// `let`s have made of others (`let df = grad(f)`). Where one does, the function stays in `module`
-// under a name of its own, `f.older`. Gives the names of the followers that are concerned; their
-// definitions are new ones.
+// on meaning that: `value`, what the name gets (or null), and functions that follow others. Where
+// one does, the function stays in `module` under a name of its own, `f.older`. Gives the names of
+// the followers that are concerned; their definitions are new ones.
 std::vector<std::string> keep_older(const std::string& name, lang::Expr* value,
-                                    const std::set<std::string>& followers, lang::Module& module);
+                                    lang::Module& module);
 
 }  // namespace relay::repl

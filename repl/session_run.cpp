@@ -178,7 +178,7 @@ class Session::Run {
 
   // A `let` that only now is seen to be a definition.
   void reach(Item& item) {
-    for (const std::string& name : reach_let(item, session_.followers, session_.module))
+    for (const std::string& name : reach_let(item, session_.module))
       session_.forget(name);
     if (item.kind != ItemKind::Def) return;
     undo_.note(item.name);

@@ -80,6 +80,13 @@ std::vector<std::string> Session::values_made_with(const std::set<std::string>& 
   return values;
 }
 
+Definition definition_of(const Item& item, Origin origin) {
+  return {item.name,       item.expr,        nullptr,
+          origin,          item.doc,         item.span,
+          item.parameters, item.instance_of, item.instance_attrs,
+          item.follows};
+}
+
 std::vector<std::string> names_of(const Item& item) {
   if (!item.pattern) return {item.name};
   std::vector<std::string> names;
@@ -139,9 +146,7 @@ void Session::Impl::define(const Item& item, Origin origin) {
     module.define(item.type_def);
   } else if (item.kind == ItemKind::Def) {
     if (origin == Origin::Own) set_aside(item.name, item.span.source, module, prelude);
-    note_follower(item, followers);
-    module.define(Definition{item.name, item.expr, nullptr, origin, item.doc, item.span,
-                             item.parameters, item.instance_of, item.instance_attrs});
+    module.define(definition_of(item, origin));
   }
 }
 

@@ -40,7 +40,6 @@ struct Session::Impl {
   NumberedResults results;
   std::map<std::string, std::set<std::string>> made_with;  // globals that a `let` mentions
   std::vector<lang::TypeDefRef> kept_types;                // of entries that were undone
-  std::set<std::string> followers;  // functions that a `let` has made of others (older_function.h)
   std::set<std::string> hidden;     // builtins whose names have been taken, which has been told
 
   explicit Impl(SessionOptions given);
@@ -171,6 +170,8 @@ struct Session::Impl {
 // The static type with `?` and unknown dims replaced by those of the value.
 lang::Type concrete_type(const lang::Type& type, const lang::Value& value);
 
+// Of a Def.
+lang::Definition definition_of(const parser::Item& item, lang::Origin origin);
 // What a let binds.
 std::vector<std::string> names_of(const parser::Item& item);
 

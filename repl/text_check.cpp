@@ -99,7 +99,7 @@ void TextCheck::define(const Item& item) {
 
 // A `let` that only now is seen to be a definition.
 void TextCheck::reach(Item& item) {
-  for (const std::string& name : reach_let(item, followers_, module_)) checker_.forget(name);
+  for (const std::string& name : reach_let(item, module_)) checker_.forget(name);
   if (item.kind != ItemKind::Def) return;
   missing_.erase(&item);
   define_function(item);
@@ -107,9 +107,7 @@ void TextCheck::reach(Item& item) {
 }
 
 void TextCheck::define_function(const Item& item) {
-  note_follower(item, followers_);
-  module_.define({item.name, item.expr, nullptr, lang::Origin::Own, item.doc, item.span,
-                  item.parameters, item.instance_of, item.instance_attrs});
+  module_.define(definition_of(item, lang::Origin::Own));
 }
 
 // What is neither of this text nor known before can only be something that was left out.

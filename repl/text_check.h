@@ -57,7 +57,6 @@ class TextCheck {
   typecheck::Checker& checker_;
   parser::Reading& reading_;
   std::vector<lang::Diagnostic> warnings_;
-  std::set<std::string> followers_;  // as a session has them
   std::unordered_map<std::string, const Item*> defined_;
   std::unordered_map<const Item*, std::vector<const Item*>> mentions_;  // by way of globals
   std::unordered_map<const Item*, std::vector<const Item*>> readers_;
