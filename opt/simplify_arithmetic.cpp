@@ -203,6 +203,28 @@ Expr add_multiples(const Site& s) {
   return s.make(Prim::Mul, {sum, one->value});
 }
 
+// c * (x / c) + x % c, of integers.
+Expr add_digits(const Site& s) {
+  constexpr std::array kPairs = {std::pair{Prim::FloorDiv, Prim::FloorMod},
+                                 std::pair{Prim::Div, Prim::Mod}};
+  for (const auto& [product, digit] : both_orders(s)) {
+    const auto multiple = as_multiple(s, product);
+    if (!multiple || multiple->count() == 0) continue;
+    const auto is_factor = [&](const Expr& divisor) {
+      const auto* number = scalar(divisor);
+      return number && number->value->bits_at(0) == multiple->factor->value->bits_at(0);
+    };
+    for (const auto& [division, remainder] : kPairs) {
+      const auto* quotient = s.is(multiple->value, division);
+      const auto* rest = s.is(digit, remainder);
+      if (quotient && rest && same_atom((*quotient)[0], (*rest)[0]) && is_factor((*quotient)[1]) &&
+          is_factor((*rest)[1]))
+        return (*quotient)[0];
+    }
+  }
+  return nullptr;
+}
+
 // (x + y) + y
 Expr add_again(const Site& s) {
   for (const auto& [sum, other] : both_orders(s)) {
@@ -437,6 +459,7 @@ constexpr Rule kRules[] = {
     {"2 * x + x", Prim::Add, Floats::Bits, kAlways, add_few},
     {"c * x + x", Prim::Add, Floats::Real, kAlways, add_many},
     {"c * x + d * x", Prim::Add, Floats::Real, kAlways, add_multiples},
+    {"c * (x / c) + x % c", Prim::Add, Floats::Never, kAlways, add_digits},
     {"x + y + y", Prim::Add, Floats::Real, kAlways, add_again},
     {"(c ? x : 0) + (c ? 0 : y)", Prim::Add, Floats::Real, kAlways, add_choices},
     {"x - 0", Prim::Sub, Floats::Bits, kAlways, subtract_zero},

@@ -117,7 +117,7 @@ class Maker {
 
   Expr expression(int depth) {
     if (depth == 0) return leaf();
-    switch (below(14)) {
+    switch (below(15)) {
       case 0:
       case 1:
         return step(Prim::Add, expression(depth - 1), expression(below(depth)));
@@ -166,6 +166,17 @@ class Maker {
           default:
             return step(Prim::Add, one, other);
         }
+      }
+      case 13: {  // two digits of an integer
+        if (lang::is_float(dtype_)) return expression(depth - 1);
+        const bool is_floor = below(2) != 0;
+        const Expr x = variable();
+        const Expr base = constant(below(2) ? 3 : -2);
+        const Expr digit = step(is_floor ? Prim::FloorMod : Prim::Mod, x, base);
+        const Expr rest =
+            step(Prim::Mul, below(4) ? base : constant(2),
+                 step(is_floor ? Prim::FloorDiv : Prim::Div, below(4) ? x : variable(), base));
+        return below(2) ? step(Prim::Add, rest, digit) : step(Prim::Add, digit, rest);
       }
       default:
         return step(Prim::Mul, number(), scaled(expression(depth - 1)));
@@ -216,6 +227,9 @@ class Maker {
                                                        {Prim::Sub, "subtract"},
                                                        {Prim::Mul, "multiply"},
                                                        {Prim::Div, "divide"},
+                                                       {Prim::FloorDiv, "floor_divide"},
+                                                       {Prim::Mod, "mod"},
+                                                       {Prim::FloorMod, "floor_mod"},
                                                        {Prim::Pow, "power"}};
     return build::op(kNames.at(prim), {a, b});
   }
