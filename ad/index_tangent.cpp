@@ -189,10 +189,8 @@ class Walker {
     const std::vector<IndexBinder> outer = domain;
     domain.insert(domain.end(), node.binders.begin(), node.binders.end());
     Expr term = tangent(node.body, nullptr);
-    if (term && node.op != ReduceOp::Sum) {
-      const Expr elements = tabulated("elements", domain, primal(node.body), code_);
-      term = element_adjoint(node.op, elements, outer, node.binders, term, code_);
-    }
+    if (term && node.op != ReduceOp::Sum)
+      term = element_adjoint(node.op, primal(node.body), outer, node.binders, term, code_);
     domain = outer;
     if (!term) return nullptr;
     return lang::make_reduction(ReduceOp::Sum, node.binders, std::move(term), node.span, node.type);

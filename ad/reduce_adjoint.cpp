@@ -21,24 +21,30 @@ std::vector<IndexBinder> joined(std::vector<IndexBinder> a, const std::vector<In
   return a;
 }
 
+// The element, which is read from a table where it takes more than a read.
+Expr read_again(const Expr& element, const std::vector<IndexBinder>& points, Emitter& code) {
+  if (lang::is_leaf(element) || element->kind == lang::ExprKind::Index) return element;
+  return build::at(tabulated("elements", points, element, code), uses_of(points));
+}
+
 // Those elements that equal the extreme one share its adjoint.
-Expr share(ReduceOp op, const Expr& elements, const std::vector<IndexBinder>& domain,
+Expr share(ReduceOp op, const Expr& given, const std::vector<IndexBinder>& domain,
            const std::vector<IndexBinder>& over, const Expr& a, Emitter& code) {
-  const Expr element = build::at(elements, uses_of(joined(domain, over)));
+  const Expr element = read_again(given, joined(domain, over), code);
   const Expr extreme = tabulated("extreme", domain, lang::make_reduction(op, over, element), code);
   const Expr is_extreme = build::prim(Prim::Eq, {element, build::at(extreme, uses_of(domain))});
   const Expr one = build::select(is_extreme, build::scalar_like(a, 1), build::scalar_like(a, 0));
-  const Expr ties = tabulated("ties", domain, lang::make_reduction(ReduceOp::Sum, over, one), code);
-  return build::select(is_extreme, build::div(a, build::at(ties, uses_of(domain))),
-                       build::scalar_like(a, 0));
+  const Expr ties = lang::make_reduction(ReduceOp::Sum, over, one);
+  const Expr shares = tabulated("shares", domain, build::div(a, ties), code);
+  return build::select(is_extreme, build::at(shares, uses_of(domain)), build::scalar_like(a, 0));
 }
 
 // The product of the other elements: of the others along the last axis, times that of the other
 // products along the axis before it, and so on.
-Expr others(const Expr& elements, const std::vector<IndexBinder>& domain,
+Expr others(const Expr& element, const std::vector<IndexBinder>& domain,
             std::vector<IndexBinder> over, const Expr& a, Emitter& code) {
   Expr adjoint = a;
-  Expr products = elements;
+  Expr products = tabulated("elements", joined(domain, over), element, code);
   while (!over.empty()) {
     const auto axis = static_cast<std::int64_t>(domain.size() + over.size() - 1);
     const Expr along =
@@ -53,16 +59,16 @@ Expr others(const Expr& elements, const std::vector<IndexBinder>& domain,
 
 }  // namespace
 
-Expr element_adjoint(ReduceOp op, const Expr& elements, const std::vector<IndexBinder>& domain,
+Expr element_adjoint(ReduceOp op, const Expr& element, const std::vector<IndexBinder>& domain,
                      const std::vector<IndexBinder>& over, const Expr& a, Emitter& code) {
   switch (op) {
     case ReduceOp::Sum:
       return a;
     case ReduceOp::Max:
     case ReduceOp::Min:
-      return share(op, elements, domain, over, a, code);
+      return share(op, element, domain, over, a, code);
     case ReduceOp::Prod:
-      return others(elements, domain, over, a, code);
+      return others(element, domain, over, a, code);
     case ReduceOp::All:
     case ReduceOp::Any:
     case ReduceOp::ArgMax:

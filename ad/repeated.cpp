@@ -178,10 +178,8 @@ void BlockReverse::reverse_repeated(const Expr& value, const std::vector<Expr>& 
   const std::vector<IndexBinder>& binders = *binders_of(plain);
   std::vector<Expr> at_point;
   if (const auto* reduction = as<lang::Reduction>(plain)) {
-    const Expr elements = reduction->op == ReduceOp::Sum
-                              ? Expr()
-                              : tabulated("elements", binders, reduction->body, backward_);
-    at_point = {element_adjoint(reduction->op, elements, {}, binders, adjoints[0], backward_)};
+    at_point = {
+        element_adjoint(reduction->op, reduction->body, {}, binders, adjoints[0], backward_)};
   } else {
     for (const Expr& each : adjoints)
       at_point.push_back(each ? build::at(each, uses_of(binders)) : Expr());

@@ -14,6 +14,7 @@
 #include "index/conditions.h"
 #include "index/scalar_form.h"
 #include "index/scalar_work.h"
+#include "index/table_order.h"
 #include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
@@ -113,10 +114,13 @@ class Primal final : public lang::Rewriter {
   // A read of what `expr` is at all points that it depends on. Null where the extent of such a
   // table would depend on an index.
   Expr once(const std::string& name, const Expr& expr) {
-    const std::vector<IndexBinder> domain = used(lang::free_variables(expr));
-    for (const IndexBinder& binder : domain) {
+    const std::vector<IndexBinder> needed = used(lang::free_variables(expr));
+    for (const IndexBinder& binder : needed) {
       if (!used(lang::free_variables(binder.extent)).empty()) return nullptr;
     }
+    std::vector<IndexBinder> domain;
+    for (const std::size_t place : index::table_order(needed, expr))
+      domain.push_back(needed[place]);
     return build::at(tabulated(name, domain, expr, code_), uses_of(domain));
   }
 
@@ -421,9 +425,8 @@ class AdjointWalker {
       if (const Expr read = primal_.once("adjoint", a)) adjoint = read;
     }
     if (node.op != ReduceOp::Sum) {
-      const Expr elements =
-          tabulated("elements", domain_of(inside), primal_.rewrite(node.body), code_);
-      adjoint = element_adjoint(node.op, elements, domain_of(scope), node.binders, adjoint, code_);
+      adjoint = element_adjoint(node.op, primal_.rewrite(node.body), domain_of(scope), node.binders,
+                                adjoint, code_);
     }
     contribute(node.body, inside, adjoint);
   }

@@ -1,5 +1,8 @@
 #include "index/scalar_work.h"
 
+#include <algorithm>
+
+#include "lang/binders.h"
 #include "lang/lowerable.h"
 #include "lang/op.h"
 #include "lang/visit.h"
@@ -13,7 +16,7 @@ namespace {
 
 constexpr double kCheap = 1;
 constexpr double kDear = 10;       // a division, a function of the mathematical library
-constexpr double kReduction = 16;  // times the work of its body
+constexpr double kMostTurns = 16;  // of a reduction that count
 
 double own_work(const Expr& node) {
   switch (node->kind) {
@@ -34,7 +37,9 @@ double own_work(const Expr& node) {
 double scalar_work(const Expr& node, const ScalarWork& known) {
   double work = own_work(node);
   lang::for_each_child(node, [&](const Expr& child) { work += known.at(child.get()); });
-  return node->kind == ExprKind::Reduction ? kReduction * work : work;
+  const auto* reduction = lang::as<lang::Reduction>(node);
+  if (!reduction) return work;
+  return work * std::min(lang::number_of_points(reduction->binders).value_or(kMostTurns), kMostTurns);
 }
 
 double scalar_work(const Expr& expr) {

@@ -107,20 +107,12 @@ class Merger final : public lang::Rewriter {
     const auto found = by_hash_.find(key.hash);
     if (found == by_hash_.end()) return nullptr;
     for (const auto& [known, variable] : found->second) {
+      // What may be regrouped is nothing for what keeps its bits to be merged with.
       if (lang::alpha_equal(known, key.value) && lang::equal(known->type, key.value->type) &&
           (!may_be_regrouped(known) || may_be_regrouped(key.value)) && !effects_.has_effect(given))
         return lang::make_var(variable, given->span);
     }
     return nullptr;
-  }
-
-  // What may be regrouped is nothing for what keeps its bits to be merged with.
-  static bool may_be_regrouped(const Expr& expr) {
-    bool found = false;
-    lang::visit_post_order(expr, [&](const Expr& node) {
-      found = found || lang::algebra_of(node) == lang::Algebra::Real;
-    });
-    return found;
   }
 
   void remember(Key key, const lang::VariableRef& variable) {
@@ -135,6 +127,14 @@ class Merger final : public lang::Rewriter {
 };
 
 }  // namespace
+
+bool may_be_regrouped(const Expr& expr) {
+  bool found = false;
+  lang::visit_post_order(expr, [&](const Expr& node) {
+    found = found || lang::algebra_of(node) == lang::Algebra::Real;
+  });
+  return found;
+}
 
 Expr eliminate_common_subexpressions(const Expr& expr, lang::Program* program) {
   return Merger(program).block(expr);

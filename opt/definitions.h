@@ -61,6 +61,8 @@ const lang::Dim* dim_read(const lang::Type& tensor, const lang::Attrs& attrs);
 std::optional<std::vector<std::int64_t>> constant_extents(const lang::Type& type);
 
 bool same_type(const lang::Expr& a, const lang::Expr& b);
+// May a step of it be rewritten by the algebra of the real numbers?
+bool may_be_regrouped(const lang::Expr& expr);
 // One variable, or reads of one element.
 bool same_atom(const lang::Expr& a, const lang::Expr& b);
 lang::DType dtype_of(const lang::Expr& tensor);

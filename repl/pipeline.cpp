@@ -20,6 +20,7 @@
 #include "lang/stop.h"
 #include "lang/visit.h"
 #include "opt/passes.h"
+#include "opt/repeated_work.h"
 #include "opt/step_sums.h"
 #include "parser/parse.h"
 #include "repl/files.h"
@@ -58,6 +59,7 @@ constexpr const char* kInline = "Inline";
 constexpr const char* kJoinStepProducts = "JoinStepProducts";
 constexpr const char* kScalarReplacement = "ScalarReplacement";
 constexpr const char* kCollectStepSums = "CollectStepSums";
+constexpr const char* kTabulateRepeatedWork = "TabulateRepeatedWork";
 constexpr const char* kFuse = "FuseOps";
 
 }  // namespace
@@ -210,8 +212,18 @@ Expr Pipeline::with_step_sums(const Expr& optimised, const std::string& name) {
   return collected == optimised ? optimised : pass(kCollectStepSums, collected, optimised);
 }
 
+// What a value and its derivatives have in common.
+Expr Pipeline::with_tables(const Expr& optimised) {
+  const Expr tabulated = timed(kTabulateRepeatedWork, [&] {
+    const Expr made = opt::tabulate_repeated_work(optimised);
+    return made == optimised ? made : opt::eliminate_dead_code(opt::to_anf(made, this), this);
+  });
+  return tabulated == optimised ? optimised : pass(kTabulateRepeatedWork, tabulated, optimised);
+}
+
 Expr Pipeline::fuse(const Expr& optimised, const std::string& name) {
-  const Expr known = with_step_sums(with_replaced_data(with_known_functions(optimised)), name);
+  const Expr known =
+      with_tables(with_step_sums(with_replaced_data(with_known_functions(optimised)), name));
   return pass(kFuse, timed(kFuse, [&] { return opt::fuse_operators(known); }));
 }
 

@@ -132,6 +132,7 @@ class Pipeline final : public lang::Program, public interp::Host {
   lang::Expr with_known_functions(const lang::Expr& optimised);
   lang::Expr with_replaced_data(const lang::Expr& optimised);
   lang::Expr with_step_sums(const lang::Expr& optimised, const std::string& name);
+  lang::Expr with_tables(const lang::Expr& optimised);
   lang::Expr tidied(const lang::Expr& core, bool is_to_be_differentiated);
   std::optional<lang::Expr> code_of(const std::string& name) const;  // opt/purity.h
   // What the pass called `name` has made, checked where that is asked for. `given`: what it was
