@@ -1,5 +1,7 @@
 #include "ad/reduce_adjoint.h"
 
+#include <algorithm>
+
 #include "ad/contribution.h"
 #include "lang/binders.h"
 #include "lang/build.h"
@@ -27,16 +29,27 @@ Expr read_again(const Expr& element, const std::vector<IndexBinder>& points, Emi
   return build::at(tabulated("elements", points, element, code), uses_of(points));
 }
 
+bool depends_on(const Expr& expr, const std::vector<IndexBinder>& binders) {
+  const auto used = lang::free_variables(expr);
+  return std::any_of(binders.begin(), binders.end(), [&](const IndexBinder& binder) {
+    return std::find(used.begin(), used.end(), binder.variable) != used.end();
+  });
+}
+
 // Those elements that equal the extreme one share its adjoint.
 Expr share(ReduceOp op, const Expr& given, const std::vector<IndexBinder>& domain,
            const std::vector<IndexBinder>& over, const Expr& a, Emitter& code) {
   const Expr element = read_again(given, joined(domain, over), code);
   const Expr extreme = tabulated("extreme", domain, lang::make_reduction(op, over, element), code);
   const Expr is_extreme = build::prim(Prim::Eq, {element, build::at(extreme, uses_of(domain))});
-  const Expr one = build::select(is_extreme, build::scalar_like(a, 1), build::scalar_like(a, 0));
-  const Expr ties = lang::make_reduction(ReduceOp::Sum, over, one);
-  const Expr shares = tabulated("shares", domain, build::div(a, ties), code);
-  return build::select(is_extreme, build::at(shares, uses_of(domain)), build::scalar_like(a, 0));
+  const Expr zero = build::scalar_like(a, 0);
+  const Expr ties = lang::make_reduction(ReduceOp::Sum, over,
+                                         build::select(is_extreme, build::scalar_like(a, 1), zero));
+  const bool is_own = depends_on(a, over);  // one for each element
+  const Expr table =
+      tabulated(is_own ? "ties" : "shares", domain, is_own ? ties : build::div(a, ties), code);
+  const Expr read = build::at(table, uses_of(domain));
+  return build::select(is_extreme, is_own ? build::div(a, read) : read, zero);
 }
 
 // The product of the other elements: of the others along the last axis, times that of the other
