@@ -97,20 +97,52 @@ std::size_t Inputs::next_of(const std::string& name, std::size_t first) const {
   return static_cast<std::size_t>(std::find_if(begin, entries_.end(), defines) - entries_.begin());
 }
 
+// The name, and those that may be made of it, or call it.
+std::vector<std::string> Inputs::dependents_of(const std::string& name) const {
+  std::vector<std::string> found{name};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for (const Entry& entry : entries_) {
+      if (!mentions(entry.text, found[i])) continue;
+      for (const std::string& each : entry.names) {
+        if (!has(found, each)) found.push_back(each);
+      }
+    }
+  }
+  return found;
+}
+
 bool Inputs::is_superseded(std::size_t entry) const {
   const Entry& own = entries_[entry];
   return !own.names.empty() &&
          std::all_of(own.names.begin(), own.names.end(), [&](const std::string& name) {
            const std::size_t next = next_of(name, entry + 1);
-           if (next == entries_.size() || !has(own.lets, name)) return next < entries_.size();
+           if (next == entries_.size()) return false;
+           if (!has(own.lets, name) && !has(entries_[next].lets, name)) return true;
+           const std::vector<std::string> dependents = dependents_of(name);
            const auto begin = entries_.begin() + static_cast<std::ptrdiff_t>(entry) + 1;
            const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(next) + 1;
            return std::none_of(begin, end, [&](const Entry& later) {
              const bool binds = has(later.names, name);  // in front of the first `=`
-             return mentions(binds ? later.text.substr(later.text.find('=') + 1) : later.text,
-                             name);
+             const std::string text =
+                 binds ? later.text.substr(later.text.find('=') + 1) : later.text;
+             return std::any_of(dependents.begin(), dependents.end(),
+                                [&](const std::string& each) { return mentions(text, each); });
            });
          });
+}
+
+// A file has a `def` of a name and nothing else of it; the prompt may have a `let` after it.
+std::string Inputs::as_let(std::size_t entry) const {
+  const Entry& own = entries_[entry];
+  if (own.names.size() != 1 || !own.lets.empty()) return own.text;
+  const std::string& name = own.names[0];
+  const std::string def = "def " + name;
+  const std::size_t at = own.text.find(def);
+  const bool is_bound = std::any_of(entries_.begin(), entries_.end(),
+                                    [&](const Entry& other) { return has(other.lets, name); });
+  if (!is_bound || at == std::string::npos) return own.text;
+  return own.text.substr(0, at) + fmt::format("let {} = fn ", name) +
+         own.text.substr(at + def.size());
 }
 
 std::vector<std::string> Inputs::changed_names(std::size_t entry,
@@ -134,7 +166,7 @@ std::string Inputs::as_file(const SessionOptions& options, const lang::Module& m
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (is_superseded(i)) continue;
-    std::string text = entries_[i].text;
+    std::string text = as_let(i);
     const std::string result = NumberedResults::name_of(entries_[i].number);
     const bool is_used = entries_[i].number > 0 && entries_[i].names.empty() &&
                          std::any_of(entries_.begin(), entries_.end(), [&](const Entry& other) {

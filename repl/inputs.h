@@ -30,7 +30,9 @@ class Inputs {
   };
   // The first entry from `first` on that defines the name; their number if none does.
   std::size_t next_of(const std::string& name, std::size_t first) const;
+  std::vector<std::string> dependents_of(const std::string& name) const;
   bool is_superseded(std::size_t entry) const;
+  std::string as_let(std::size_t entry) const;
   // The names in the entry that mean something else in the file.
   std::vector<std::string> changed_names(std::size_t entry, const lang::Module& module) const;
   std::vector<Entry> entries_;
