@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ad/contribution.h"
+#include "ad/primal.h"
 #include "ad/primitive_rules.h"
 #include "ad/reduce_adjoint.h"
 #include "index/scalar_form.h"
@@ -46,7 +47,13 @@ Expr sum_of(const Expr& a, const Expr& b) {
 class Walker {
  public:
   Walker(const std::function<Expr(const VariableRef&)>& tangent_of, Emitter& code)
-      : tangent_of_(tangent_of), code_(code) {}
+      : tangent_of_(tangent_of), code_(code), primal_(code) {}
+
+  // What follows stands below these binders.
+  void enter(const std::vector<IndexBinder>& binders) {
+    domain.insert(domain.end(), binders.begin(), binders.end());
+    primal_.add_binders(binders);
+  }
 
   // `value`: where it can be read; null: it is computed again.
   Expr tangent(const Expr& expr, const Expr& value) {
@@ -73,7 +80,7 @@ class Walker {
         const Expr tangent = var ? tangent_of_(var->variable) : Expr();
         if (!tangent) return nullptr;
         std::vector<Expr> indices;
-        for (const Expr& each : index.indices) indices.push_back(primal(each));
+        for (const Expr& each : index.indices) indices.push_back(primal_.rewrite(each));
         return lang::make_index(tangent, std::move(indices), index.in_bounds, expr->span,
                                 expr->type);
       }
@@ -88,31 +95,6 @@ class Walker {
     }
   }
 
-  // Code for the value of `expr`. Reductions in it are computed once, for all of the domain.
-  Expr primal(const Expr& expr) {
-    if (!has_reduction(expr)) return expr;
-    const auto found = tables_.find(expr.get());
-    if (found != tables_.end()) return found->second;
-    std::vector<IndexBinder> binders;  // those that it depends on
-    const std::vector<VariableRef> free = lang::free_variables(expr);
-    for (const IndexBinder& binder : domain) {
-      if (std::find(free.begin(), free.end(), binder.variable) != free.end())
-        binders.push_back(binder);
-    }
-    const Expr read = build::at(tabulated("values", binders, expr, code_), uses_of(binders));
-    return tables_.emplace(expr.get(), read).first->second;
-  }
-
-  bool has_reduction(const Expr& expr) {
-    if (expr->kind == ExprKind::Reduction) return true;
-    if (const auto found = has_reduction_.find(expr.get()); found != has_reduction_.end())
-      return found->second;
-    bool result = false;
-    lang::for_each_child(expr, [&](const Expr& child) { result = has_reduction(child) || result; });
-    has_reduction_.emplace(expr.get(), result);
-    return result;
-  }
-
   Expr of_primitive(const lang::Primitive& node, const Expr& value) {
     std::vector<Expr> tangents;
     bool is_zero = true;
@@ -121,7 +103,7 @@ class Walker {
       is_zero = is_zero && !tangents.back();
     }
     if (is_zero) return nullptr;
-    const auto at = [&](std::size_t i) { return primal(node.args[i]); };
+    const auto at = [&](std::size_t i) { return primal_.rewrite(node.args[i]); };
     const auto one_of_last_two = [&](const Expr& condition) {
       const std::size_t last = node.args.size() - 1;
       const Expr like(&node);
@@ -171,8 +153,8 @@ class Walker {
       values.emplace(variable.get(), of);
       return lang::make_var(variable);
     };
-    lang::GradientCall rule{{}, node.attrs, named(value ? value : primal(expr)), nullptr};
-    for (const Expr& arg : node.args) rule.args.push_back(named(primal(arg)));
+    lang::GradientCall rule{{}, node.attrs, named(value ? value : primal_.rewrite(expr)), nullptr};
+    for (const Expr& arg : node.args) rule.args.push_back(named(primal_.rewrite(arg)));
     Expr sum;
     for (std::size_t i = 0; i < node.args.size(); ++i) {
       const Expr inner = tangent(node.args[i], nullptr);
@@ -187,10 +169,10 @@ class Walker {
 
   Expr of_reduction(const lang::Reduction& node) {
     const std::vector<IndexBinder> outer = domain;
-    domain.insert(domain.end(), node.binders.begin(), node.binders.end());
+    enter(node.binders);
     Expr term = tangent(node.body, nullptr);
     if (term && node.op != ReduceOp::Sum)
-      term = element_adjoint(node.op, primal(node.body), outer, node.binders, term, code_);
+      term = element_adjoint(node.op, primal_.rewrite(node.body), outer, node.binders, term, code_);
     domain = outer;
     if (!term) return nullptr;
     return lang::make_reduction(ReduceOp::Sum, node.binders, std::move(term), node.span, node.type);
@@ -198,20 +180,19 @@ class Walker {
 
   const std::function<Expr(const VariableRef&)>& tangent_of_;
   Emitter& code_;
+  Primal primal_;
   std::unordered_map<const lang::ExprNode*, Expr> memo_;  // of nodes of the form
-  std::unordered_map<const lang::ExprNode*, Expr> tables_;
-  std::unordered_map<const lang::ExprNode*, bool> has_reduction_;
 };
 
 Expr Walker::of_scatter(const lang::ScatterReduce& node, const Expr& out) {
   const auto* var = as<lang::Var>(node.init);
   const Expr init = var ? tangent_of_(var->variable) : Expr();
-  domain = node.binders;
+  enter(node.binders);
   const Expr inner = tangent(node.value, nullptr);
   if (!inner && node.op == ReduceOp::Sum) return init;
   if (!inner && !init) return nullptr;
   std::vector<Expr> indices;
-  for (const Expr& index : node.indices) indices.push_back(primal(index));
+  for (const Expr& index : node.indices) indices.push_back(primal_.rewrite(index));
   const Expr zeros = build::zeros_like(node.init);
   const auto scatter = [&](ReduceOp op, const Expr& start, const Expr& value) {
     const Expr first = code_.emit("init", start);
@@ -221,8 +202,8 @@ Expr Walker::of_scatter(const lang::ScatterReduce& node, const Expr& out) {
   const Expr own = init ? init : zeros;
   if (node.op == ReduceOp::Sum) return scatter(ReduceOp::Sum, own, inner);
   if (node.op == ReduceOp::Set)
-    return scatter(ReduceOp::Set, own, or_zero(inner, primal(node.value)));
-  const Expr value = primal(node.value);
+    return scatter(ReduceOp::Set, own, or_zero(inner, primal_.rewrite(node.value)));
+  const Expr value = primal_.rewrite(node.value);
   const Expr one = build::scalar_like(value, 1);
   const Expr zero = build::scalar_like(value, 0);
   const Expr change = or_zero(inner, value);
@@ -277,7 +258,7 @@ std::vector<Expr> tangents_of_arithmetic(const Expr& form, const Expr& out,
     const Expr tangent = walker.tangent(form, out);
     return {tangent ? lang::rename_bound(tangent) : tangent};
   }
-  walker.domain = comprehension->binders;
+  walker.enter(comprehension->binders);
   const auto* tuple = as<lang::Tuple>(comprehension->body);
   const std::vector<Expr> bodies = tuple ? tuple->fields : std::vector{comprehension->body};
   std::vector<Expr> tangents;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "ad/primal.h"
 #include "ad/primitive_rules.h"
 #include "ad/reduce_adjoint.h"
 #include "ad/scatter_adjoint.h"
@@ -14,7 +15,6 @@
 #include "index/conditions.h"
 #include "index/scalar_form.h"
 #include "index/scalar_work.h"
-#include "index/table_order.h"
 #include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
@@ -27,7 +27,6 @@ namespace relay::ad {
 using index::BinderUse;
 using index::both;
 using index::kKeptWork;
-using index::kShortReduction;
 using index::scalar_form;
 using index::scalar_work;
 using index::ScalarWork;
@@ -84,71 +83,10 @@ class Taken {
   Expr all_;
 };
 
-bool is_short(const lang::Reduction& reduction) {
-  const std::optional<double> points = number_of_points(reduction.binders);
-  if (!points || *points > kShortReduction) return false;
-  bool has_inner = false;
-  lang::visit_post_order(reduction.body, [&](const Expr& node) {
-    has_inner = has_inner || node->kind == ExprKind::Reduction;
-  });
-  return !has_inner;
-}
-
 bool is_read(const Expr& expr) {
   return expr->kind == ExprKind::Index || expr->kind == ExprKind::Var ||
          expr->kind == ExprKind::Constant;
 }
-
-// Code for primal values in adjoints. What an adjoint multiplies is often a reduction, and the
-// adjoint belongs to more points than that: each reduction is computed once, for all points that it
-// depends on, and read from there.
-class Primal final : public lang::Rewriter {
- public:
-  explicit Primal(Emitter& code) : code_(code) {}
-
-  // What values may depend on, outer binders first.
-  void add_binders(const std::vector<IndexBinder>& binders) {
-    binders_.insert(binders_.end(), binders.begin(), binders.end());
-  }
-
-  // A read of what `expr` is at all points that it depends on. Null where the extent of such a
-  // table would depend on an index.
-  Expr once(const std::string& name, const Expr& expr) {
-    const std::vector<IndexBinder> needed = used(lang::free_variables(expr));
-    for (const IndexBinder& binder : needed) {
-      if (!used(lang::free_variables(binder.extent)).empty()) return nullptr;
-    }
-    std::vector<IndexBinder> domain;
-    for (const std::size_t place : index::table_order(needed, expr))
-      domain.push_back(needed[place]);
-    return build::at(tabulated(name, domain, expr, code_), uses_of(domain));
-  }
-
- protected:
-  Expr pre(const Expr& expr) override {
-    const auto* reduction = as<lang::Reduction>(expr);
-    if (!reduction) return nullptr;
-    // A copy may come to be under the binders of that very reduction.
-    if (is_short(*reduction)) return lang::rename_bound(expr);
-    const auto [place, is_new] = tables_.try_emplace(expr.get());
-    if (is_new) place->second = once("values", expr);
-    return place->second ? place->second : lang::rename_bound(expr);
-  }
-
- private:
-  std::vector<IndexBinder> used(const std::vector<lang::VariableRef>& variables) const {
-    std::vector<IndexBinder> found;
-    for (const IndexBinder& binder : binders_) {
-      if (std::find(variables.begin(), variables.end(), binder.variable) != variables.end())
-        found.push_back(binder);
-    }
-    return found;
-  }
-
-  Emitter& code_;
-  std::vector<IndexBinder> binders_;
-  std::unordered_map<const ExprNode*, Expr> tables_;
-};
 
 // Walks scalar code backwards. The code is a graph: each node is walked once, with the sum of what
 // its uses give it. The body of a reduction is a scope, and so is each side of a `select`; a node

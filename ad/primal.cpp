@@ -1,0 +1,62 @@
+#include "ad/primal.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "ad/reduce_adjoint.h"
+#include "index/binder_use.h"
+#include "index/table_order.h"
+#include "lang/binders.h"
+#include "lang/build.h"
+
+namespace relay::ad {
+
+using lang::as;
+using lang::Expr;
+using lang::IndexBinder;
+namespace build = lang::build;
+
+bool is_short(const lang::Reduction& reduction) {
+  const std::optional<double> points = lang::number_of_points(reduction.binders);
+  if (!points || *points > index::kShortReduction) return false;
+  bool has_inner = false;
+  lang::visit_post_order(reduction.body, [&](const Expr& node) {
+    has_inner = has_inner || node->kind == lang::ExprKind::Reduction;
+  });
+  return !has_inner;
+}
+
+void Primal::add_binders(const std::vector<IndexBinder>& binders) {
+  binders_.insert(binders_.end(), binders.begin(), binders.end());
+}
+
+Expr Primal::once(const std::string& name, const Expr& expr) {
+  const std::vector<IndexBinder> needed = used(lang::free_variables(expr));
+  for (const IndexBinder& binder : needed) {
+    if (!used(lang::free_variables(binder.extent)).empty()) return nullptr;
+  }
+  std::vector<IndexBinder> domain;
+  for (const std::size_t place : index::table_order(needed, expr)) domain.push_back(needed[place]);
+  return build::at(tabulated(name, domain, expr, code_), uses_of(domain));
+}
+
+Expr Primal::pre(const Expr& expr) {
+  const auto* reduction = as<lang::Reduction>(expr);
+  if (!reduction) return nullptr;
+  // A copy may come to be under the binders of that very reduction.
+  if (is_short(*reduction)) return lang::rename_bound(expr);
+  const auto [place, is_new] = tables_.try_emplace(expr.get());
+  if (is_new) place->second = once("values", expr);
+  return place->second ? place->second : lang::rename_bound(expr);
+}
+
+std::vector<IndexBinder> Primal::used(const std::vector<lang::VariableRef>& variables) const {
+  std::vector<IndexBinder> found;
+  for (const IndexBinder& binder : binders_) {
+    if (std::find(variables.begin(), variables.end(), binder.variable) != variables.end())
+      found.push_back(binder);
+  }
+  return found;
+}
+
+}  // namespace relay::ad
