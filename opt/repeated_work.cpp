@@ -74,15 +74,15 @@ class Finder {
  public:
   Finder(std::size_t step, std::vector<Use>& uses) : step_(step), uses_(uses) {}
 
-  void walk(const Expr& node) {
+  void walk(const Expr& code) {
+    const lang::Block block = lang::open_block(code);
+    for (const Binding& binding : block.bindings) {
+      walk(binding.value);
+      names_.emplace(binding.variable.get(), binding.value);
+    }
+    const Expr& node = block.result;
     if (!seen_.insert(node.get()).second) return;
     switch (node->kind) {
-      case ExprKind::Let: {
-        const auto& let = lang::cast<lang::Let>(node);
-        walk(let.value);
-        names_.emplace(let.variable.get(), let.value);
-        return walk(let.body);
-      }
       case ExprKind::If:
         return walk(lang::cast<lang::If>(node).condition);
       case ExprKind::Match:
@@ -193,7 +193,8 @@ std::vector<Group> groups_of(const std::vector<Use>& uses) {
   for (const Use& use : uses) {
     std::vector<std::size_t>& alike = by_hash[lang::structural_hash(use.whole)];
     const auto same = std::find_if(alike.begin(), alike.end(), [&](std::size_t each) {
-      return lang::alpha_equal(groups[each].uses.front()->whole, use.whole);
+      const Expr& whole = groups[each].uses.front()->whole;
+      return lang::alpha_equal(whole, use.whole) && lang::equal(whole->type, use.whole->type);
     });
     if (same != alike.end()) {
       groups[*same].uses.push_back(&use);
