@@ -39,7 +39,8 @@ double scalar_work(const Expr& node, const ScalarWork& known) {
   lang::for_each_child(node, [&](const Expr& child) { work += known.at(child.get()); });
   const auto* reduction = lang::as<lang::Reduction>(node);
   if (!reduction) return work;
-  return work * std::min(lang::number_of_points(reduction->binders).value_or(kMostTurns), kMostTurns);
+  return work *
+         std::min(lang::number_of_points(reduction->binders).value_or(kMostTurns), kMostTurns);
 }
 
 double scalar_work(const Expr& expr) {

@@ -178,8 +178,7 @@ class Session::Run {
 
   // A `let` that only now is seen to be a definition.
   void reach(Item& item) {
-    for (const std::string& name : reach_let(item, session_.module))
-      session_.forget(name);
+    for (const std::string& name : reach_let(item, session_.module)) session_.forget(name);
     if (item.kind != ItemKind::Def) return;
     undo_.note(item.name);
     session_.define(item, origin_);
