@@ -40,7 +40,7 @@ struct Session::Impl {
   NumberedResults results;
   std::map<std::string, std::set<std::string>> made_with;  // globals that a `let` mentions
   std::vector<lang::TypeDefRef> kept_types;                // of entries that were undone
-  std::set<std::string> hidden;     // builtins whose names have been taken, which has been told
+  std::set<std::string> hidden;  // builtins whose names have been taken, which has been told
 
   explicit Impl(SessionOptions given);
   ~Impl();
