@@ -1,7 +1,10 @@
 #include "opt/repeated_work.h"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -34,7 +37,7 @@ namespace {
 constexpr int kMostParts = 64;              // of what is compared
 constexpr double kMostPoints = 1 << 20;     // of a table
 constexpr double kFewestOperations = 4000;  // that it saves: a kernel takes as long as 2,000
-constexpr int kMostRounds = 8;
+constexpr int kMostRounds = 3;
 
 // A place where something is computed at each point of its binders.
 struct Use {
@@ -43,7 +46,6 @@ struct Use {
   Expr value;                        // without the names that the step gives to its parts
   std::vector<IndexBinder> binders;  // in the order in which they occur
   Expr whole;                        // at all points, by which it is compared
-  std::vector<const ExprNode*> parts;
 };
 
 // Code without the names of its parts: a graph.
@@ -72,19 +74,27 @@ class Unnamed final : public lang::Rewriter {
 // Finds what one step of a block computes at its points.
 class Finder {
  public:
-  Finder(std::size_t step, std::vector<Use>& uses) : step_(step), uses_(uses) {}
+  // Work that may be done elsewhere, too. What is the same has the same hash.
+  struct Candidate {
+    const Finder* finder;
+    Expr node;
+    std::size_t hash;
+    double work;
+  };
 
-  void walk(const Expr& code) {
+  explicit Finder(std::size_t step) : step_(step) {}
+
+  void walk(const Expr& code, std::vector<Candidate>& found) {
     const lang::Block block = lang::open_block(code);
     for (const Binding& binding : block.bindings) {
-      walk(binding.value);
+      walk(binding.value, found);
       names_.emplace(binding.variable.get(), binding.value);
     }
     const Expr& node = block.result;
     if (!seen_.insert(node.get()).second) return;
     switch (node->kind) {
       case ExprKind::If:
-        return walk(lang::cast<lang::If>(node).condition);
+        return walk(lang::cast<lang::If>(node).condition, found);
       case ExprKind::Match:
       case ExprKind::Function:
         return;
@@ -94,43 +104,76 @@ class Finder {
     if (const auto* binders = lang::binders_of(node)) {
       for (const IndexBinder& binder : *binders) binders_.emplace(binder.variable.get(), binder);
     }
-    lang::for_each_child(node, [&](const Expr& child) { walk(child); });
-    consider(node);
+    lang::for_each_child(node, [&](const Expr& child) { walk(child, found); });
+    if (!is_work(node)) return;
+    const Facts facts = facts_of(node);
+    if (facts.parts <= kMostParts) found.push_back({this, node, facts.hash, facts.work});
+  }
+
+  // Nothing where it can be no table.
+  std::optional<Use> use_of(const Expr& node) const {
+    Use use{step_, node, Unnamed(names_).rewrite(node), {}, nullptr};
+    for (const lang::VariableRef& variable : lang::free_variables(use.value)) {
+      const auto binder = binders_.find(variable.get());
+      if (binder != binders_.end()) use.binders.push_back(binder->second);
+    }
+    const double points = lang::number_of_points(use.binders).value_or(0);
+    if (use.binders.empty() || points <= 0 || points > kMostPoints) return std::nullopt;
+    if (lang::MayFail()(use.value)) return std::nullopt;
+    use.whole = lang::make_comprehension(use.binders, use.value);
+    return use;
+  }
+
+  // It and what it is made of, by way of names, too.
+  void add_parts(const Expr& node, std::unordered_set<const ExprNode*>& parts) const {
+    if (!parts.insert(node.get()).second) return;
+    const auto name = names_.find(variable_of(node));
+    if (name != names_.end()) add_parts(name->second, parts);
+    lang::for_each_child(node, [&](const Expr& child) { add_parts(child, parts); });
   }
 
  private:
-  // How many parts it has, as a tree; more than there may be: it is no arithmetic on elements of
-  // what the step does not make itself.
-  int parts(const Expr& node) {
-    const auto [place, is_new] = parts_.try_emplace(node.get(), 0);
-    if (!is_new) return place->second;
-    int number = kMostParts + 1;
-    const auto* var = as<lang::Var>(node);
-    const auto name = var ? names_.find(var->variable.get()) : names_.end();
+  struct Facts {
+    // As a tree; more than there may be: it is no arithmetic on elements of what the step does not
+    // make itself.
+    int parts = kMostParts + 1;
+    double work = 0;
+    std::size_t hash = 0;  // whatever the binders are, but for their extents
+  };
+
+  Facts facts_of(const Expr& node) {
+    const auto known = facts_.find(node.get());
+    if (known != facts_.end()) return known->second;
+    Facts facts;
+    const auto name = names_.find(variable_of(node));
     if (const auto* let = as<lang::Let>(node)) {
-      number = parts(let->body);
+      facts = facts_of(let->body);
     } else if (name != names_.end()) {
-      number = parts(name->second);
+      facts = facts_of(name->second);
     } else if (is_plain(node)) {
-      number = 1;
+      facts = {lang::is_scalar(node->type) ? 1 : 0, 0, own_hash(node)};
       lang::for_each_child(node, [&](const Expr& child) {
-        const bool is_tensor = node->kind == ExprKind::Index && !lang::is_scalar(child->type);
-        if (!is_tensor && child->kind != ExprKind::Operator) number += parts(child);
+        const Facts part = facts_of(child);
+        facts.parts = std::min(facts.parts + part.parts, kMostParts + 1);
+        facts.hash = facts.hash * 31 + part.hash;
       });
+      facts.work = index::scalar_work(node, work_);
     }
-    return parts_[node.get()] = std::min(number, kMostParts + 1);
+    work_.emplace(node.get(), facts.work);
+    facts_.emplace(node.get(), facts);
+    return facts;
   }
 
   bool is_plain(const Expr& node) const {
     switch (node->kind) {
       case ExprKind::Constant:
       case ExprKind::Var:
-        return lang::is_scalar(node->type);
-      case ExprKind::Index: {
-        const Expr& tensor = lang::cast<lang::Index>(node).tensor;
-        return lang::is_scalar(node->type) && lang::is_leaf(tensor) &&
-               !names_.contains(variable_of(tensor));
-      }
+      case ExprKind::GlobalVar:
+      case ExprKind::Operator:
+        return true;
+      case ExprKind::Index:
+        return lang::is_scalar(node->type) && lang::is_leaf(lang::cast<lang::Index>(node).tensor) &&
+               !names_.contains(variable_of(lang::cast<lang::Index>(node).tensor));
       case ExprKind::Reduction:
         return lang::is_scalar(node->type);
       case ExprKind::Primitive:
@@ -141,78 +184,80 @@ class Finder {
     }
   }
 
+  // Of what it is without its parts.
+  std::size_t own_hash(const Expr& node) const {
+    const auto kind = static_cast<std::size_t>(node->kind);
+    if (const auto step = lang::arithmetic_step(node))
+      return kind + 101 * static_cast<std::size_t>(step->prim);
+    if (const auto* reduction = as<lang::Reduction>(node))
+      return kind + 103 * static_cast<std::size_t>(reduction->op);
+    if (const auto* global = as<lang::GlobalVar>(node))
+      return kind + std::hash<std::string>()(global->name);
+    if (node->kind == ExprKind::Constant && lang::is_scalar(node->type))
+      return lang::structural_hash(node);
+    const Variable* const variable = variable_of(node);
+    if (!variable) return kind;
+    const auto binder = binders_.find(variable);
+    if (binder == binders_.end()) return std::hash<const void*>()(variable);
+    return kind + std::hash<double>()(lang::number_of_points({binder->second}).value_or(0));
+  }
+
   // Is it something that a table could be made of: a reduction, or a function of numbers?
-  bool is_work(const Expr& node) const {
+  static bool is_work(const Expr& node) {
     if (node->kind == ExprKind::Reduction) return true;
     const auto step = lang::arithmetic_step(node);
     return step && !lang::is_cheap(step->prim);
   }
 
-  void consider(const Expr& node) {
-    if (!is_work(node) || parts(node) > kMostParts) return;
-    Use use{step_, node, unnamed_.rewrite(node), {}, nullptr, {}};
-    for (const lang::VariableRef& variable : lang::free_variables(use.value)) {
-      const auto binder = binders_.find(variable.get());
-      if (binder != binders_.end()) use.binders.push_back(binder->second);
-    }
-    const double points = lang::number_of_points(use.binders).value_or(0);
-    if (use.binders.empty() || points <= 0 || points > kMostPoints) return;
-    if (lang::MayFail()(use.value)) return;
-    use.whole = lang::make_comprehension(use.binders, use.value);
-    add_parts(node, use.parts);
-    uses_.push_back(std::move(use));
-  }
-
-  // Those that have names, too.
-  void add_parts(const Expr& node, std::vector<const ExprNode*>& parts) const {
-    parts.push_back(node.get());
-    const auto* var = as<lang::Var>(node);
-    const auto name = var ? names_.find(var->variable.get()) : names_.end();
-    if (name != names_.end()) add_parts(name->second, parts);
-    lang::for_each_child(node, [&](const Expr& child) { add_parts(child, parts); });
-  }
-
   const std::size_t step_;
-  std::vector<Use>& uses_;
   std::unordered_set<const ExprNode*> seen_;
   std::unordered_map<const Variable*, Expr> names_;  // of parts of the step
-  Unnamed unnamed_{names_};
   std::unordered_map<const Variable*, IndexBinder> binders_;
-  std::unordered_map<const ExprNode*, int> parts_;
+  std::unordered_map<const ExprNode*, Facts> facts_;
+  index::ScalarWork work_;
 };
+
+using Candidates = std::vector<Finder::Candidate>;
+
+// Is it less to write a value and to read it wherever it is needed than to do that again?
+bool pays(std::size_t uses, double work) {
+  return static_cast<double>(uses - 1) * work >= 2 * index::kKeptWork;
+}
+
+// Those that may be the same, the most work first.
+std::vector<Candidates> alike(const Candidates& all) {
+  std::vector<Candidates> classes;
+  std::unordered_map<std::size_t, std::size_t> places;
+  for (const Finder::Candidate& each : all) {
+    const auto [place, is_new] = places.try_emplace(each.hash, classes.size());
+    if (is_new) classes.emplace_back();
+    classes[place->second].push_back(each);
+  }
+  std::erase_if(classes, [](const Candidates& each) {
+    return each.size() < 2 || !pays(each.size(), each.front().work);
+  });
+  std::stable_sort(classes.begin(), classes.end(), [](const Candidates& a, const Candidates& b) {
+    return a.front().work > b.front().work;
+  });
+  return classes;
+}
 
 // Uses of the same.
-struct Group {
-  std::vector<const Use*> uses;
-  double work = 0;  // at a point
-};
-
-std::vector<Group> groups_of(const std::vector<Use>& uses) {
-  std::vector<Group> groups;
-  std::unordered_map<std::size_t, std::vector<std::size_t>> by_hash;
-  for (const Use& use : uses) {
-    std::vector<std::size_t>& alike = by_hash[lang::structural_hash(use.whole)];
-    const auto same = std::find_if(alike.begin(), alike.end(), [&](std::size_t each) {
-      const Expr& whole = groups[each].uses.front()->whole;
-      return lang::alpha_equal(whole, use.whole) && lang::equal(whole->type, use.whole->type);
+std::vector<std::vector<Use>> groups_of(const Candidates& candidates) {
+  std::vector<std::vector<Use>> groups;
+  for (const Finder::Candidate& each : candidates) {
+    std::optional<Use> use = each.finder->use_of(each.node);
+    if (!use) continue;
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+      const Expr& whole = group.front().whole;
+      return lang::alpha_equal(whole, use->whole) && lang::equal(whole->type, use->whole->type);
     });
-    if (same != alike.end()) {
-      groups[*same].uses.push_back(&use);
-      continue;
+    if (same == groups.end()) {
+      groups.push_back({*std::move(use)});
+    } else {
+      same->push_back(*std::move(use));
     }
-    alike.push_back(groups.size());
-    groups.push_back({{&use}, 0});
   }
-  std::erase_if(groups, [](Group& group) {
-    if (group.uses.size() < 2) return true;
-    const Use& use = *group.uses.front();
-    group.work = index::scalar_work(use.value);
-    const auto others = static_cast<double>(group.uses.size() - 1);
-    return others * group.work < 2 * index::kKeptWork ||
-           others * group.work * *lang::number_of_points(use.binders) < kFewestOperations;
-  });
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const Group& a, const Group& b) { return a.work > b.work; });
   return groups;
 }
 
@@ -273,18 +318,29 @@ class Tabulator final : public lang::Rewriter {
 
   // Whether there was something to be done once.
   static bool tabulate(std::vector<Binding>& steps) {
-    std::vector<Use> uses;
+    std::vector<std::unique_ptr<Finder>> finders;
+    Candidates candidates;
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      if (lang::binders_of(steps[i].value)) Finder(i, uses).walk(steps[i].value);
+      if (!lang::binders_of(steps[i].value)) continue;
+      finders.push_back(std::make_unique<Finder>(i));
+      finders.back()->walk(steps[i].value, candidates);
     }
     std::unordered_set<const ExprNode*> taken;  // parts of what is replaced
     std::unordered_map<const ExprNode*, Expr> reads;
     std::vector<std::pair<std::size_t, Binding>> tables;  // in front of which step
-    for (const Group& group : groups_of(uses)) {
-      const bool is_free = std::none_of(group.uses.begin(), group.uses.end(), [&](const Use* use) {
-        return taken.contains(use->node.get());
-      });
-      if (is_free) tables.push_back(table_of(group, taken, reads));
+    for (Candidates& same : alike(candidates)) {
+      std::erase_if(same, [&](const auto& each) { return taken.contains(each.node.get()); });
+      if (same.size() < 2) continue;
+      const double work = same.front().work;
+      for (const std::vector<Use>& group : groups_of(same)) {
+        const double points = lang::number_of_points(group.front().binders).value_or(0);
+        const auto others = static_cast<double>(group.size() - 1);
+        if (!pays(group.size(), work) || others * work * points < kFewestOperations) continue;
+        tables.push_back(table_of(group, reads));
+        for (const Finder::Candidate& each : same) {
+          if (reads.contains(each.node.get())) each.finder->add_parts(each.node, taken);
+        }
+      }
     }
     if (tables.empty()) return false;
     std::stable_sort(tables.begin(), tables.end(),
@@ -308,12 +364,11 @@ class Tabulator final : public lang::Rewriter {
   }
 
   static std::pair<std::size_t, Binding> table_of(
-      const Group& group, std::unordered_set<const ExprNode*>& taken,
-      std::unordered_map<const ExprNode*, Expr>& reads) {
+      const std::vector<Use>& group, std::unordered_map<const ExprNode*, Expr>& reads) {
     // What may be regrouped is nothing for what keeps its bits.
-    const auto exact = std::find_if(group.uses.begin(), group.uses.end(),
-                                    [](const Use* use) { return !may_be_regrouped(use->value); });
-    const Use& model = **(exact == group.uses.end() ? group.uses.begin() : exact);
+    const auto exact = std::find_if(group.begin(), group.end(),
+                                    [](const Use& use) { return !may_be_regrouped(use.value); });
+    const Use& model = exact == group.end() ? group.front() : *exact;
     const std::vector<std::size_t> order = index::table_order(model.binders, model.value);
     const auto ordered = [&](const Use& use) {
       std::vector<IndexBinder> binders;
@@ -322,12 +377,10 @@ class Tabulator final : public lang::Rewriter {
     };
     const Expr whole = lang::rename_bound(lang::make_comprehension(ordered(model), model.value));
     const lang::VariableRef table = lang::make_variable("table", whole->type);
-    std::size_t first = group.uses.front()->step;
-    for (const Use* use : group.uses) {
-      first = std::min(first, use->step);
-      taken.insert(use->parts.begin(), use->parts.end());
-      reads.emplace(use->node.get(),
-                    build::at(lang::make_var(table), lang::uses_of(ordered(*use))));
+    std::size_t first = group.front().step;
+    for (const Use& use : group) {
+      first = std::min(first, use.step);
+      reads.emplace(use.node.get(), build::at(lang::make_var(table), lang::uses_of(ordered(use))));
     }
     return {first, {table, whole}};
   }
