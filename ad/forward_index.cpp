@@ -2,6 +2,7 @@
 #include "ad/index_tangent.h"
 #include "ad/pairs.h"
 #include "index/scalar_form.h"
+#include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/visit.h"
 
@@ -57,9 +58,7 @@ void ForwardBlock::apart(const Binding& binding, const std::vector<IndexBinder>&
   const Expr all = lang::rename_bound(lang::make_comprehension(binders, body));
   const VariableRef values = lang::make_variable("values", all->type);
   step({values, all, binding.span}, code);
-  std::vector<Expr> indices;
-  for (const IndexBinder& binder : binders) indices.push_back(lang::make_var(binder.variable));
-  const Expr value = build::at(lang::make_var(values), std::move(indices));
+  const Expr value = build::at(lang::make_var(values), uses_of(binders));
   const auto* scatter = as<lang::ScatterReduce>(binding.value);
   const Expr folded =
       scatter ? lang::make_scatter_reduce(scatter->op, scatter->init, scatter->binders,

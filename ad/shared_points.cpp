@@ -14,7 +14,6 @@ namespace relay::ad {
 using index::kKeptWork;
 using index::scalar_work;
 using index::ScalarWork;
-using lang::as;
 using lang::Expr;
 using lang::ExprKind;
 using lang::ExprNode;

@@ -129,7 +129,8 @@ Expr reduction(ReduceOp op, const std::vector<Dim>& dims,
 Expr scatter(ReduceOp op, Expr init, const std::vector<Dim>& dims,
              const std::function<std::pair<Indices, Expr>(const Indices&)>& body) {
   std::vector<IndexBinder> binders = make_binders(dims);
-  auto [indices, value] = body(uses_of(binders));
+  const Indices variables = uses_of(binders);
+  auto [indices, value] = body(variables);
   type_of(value);
   return typed(make_scatter_reduce(op, std::move(init), std::move(binders), std::move(indices),
                                    std::move(value)));
