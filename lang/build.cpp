@@ -129,8 +129,7 @@ Expr reduction(ReduceOp op, const std::vector<Dim>& dims,
 Expr scatter(ReduceOp op, Expr init, const std::vector<Dim>& dims,
              const std::function<std::pair<Indices, Expr>(const Indices&)>& body) {
   std::vector<IndexBinder> binders = make_binders(dims);
-  const Indices variables = uses_of(binders);
-  auto [indices, value] = body(variables);
+  auto [indices, value] = body(uses_of(binders));
   type_of(value);
   return typed(make_scatter_reduce(op, std::move(init), std::move(binders), std::move(indices),
                                    std::move(value)));
