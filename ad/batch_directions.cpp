@@ -4,7 +4,6 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "ad/contribution.h"
 #include "ad/tangent_parts.h"
 #include "index/scalar_form.h"
 #include "lang/binders.h"
@@ -324,7 +323,7 @@ class Batch {
       directions.push_back(
           {lang::make_variable(binder.variable->name, binder.variable->type), binder.extent});
     std::vector<Expr> indices = uses_of(directions);
-    for (const IndexBinder& binder : all) indices.push_back(lang::make_var(binder.variable));
+    for (Expr& each : uses_of(all)) indices.push_back(std::move(each));
     all.insert(all.end(), directions.begin(), directions.end());
     const Expr moved = around_.emit(
         each->name, lang::make_comprehension(std::move(all),
@@ -341,8 +340,7 @@ class Batch {
       return lang::make_index(lang::make_var(first->second), here, true, {}, each->type);
     const VariableRef& table = last_.at(each.get());
     std::vector<IndexBinder> own = binders_of(lang::make_var(table), 0, own_rank(each));
-    std::vector<Expr> indices;
-    for (const IndexBinder& binder : own) indices.push_back(lang::make_var(binder.variable));
+    std::vector<Expr> indices = uses_of(own);
     indices.insert(indices.end(), here.begin(), here.end());
     const Expr element = lang::make_index(lang::make_var(table), std::move(indices), true);
     return own.empty() ? element

@@ -1,10 +1,8 @@
 #include "ad/index_tangent.h"
 
-#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
-#include "ad/contribution.h"
 #include "ad/primal.h"
 #include "ad/primitive_rules.h"
 #include "ad/reduce_adjoint.h"

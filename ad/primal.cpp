@@ -1,6 +1,5 @@
 #include "ad/primal.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "ad/reduce_adjoint.h"
@@ -15,6 +14,10 @@ using lang::as;
 using lang::Expr;
 using lang::IndexBinder;
 namespace build = lang::build;
+
+bool is_read(const Expr& expr) {
+  return lang::is_leaf(expr) || expr->kind == lang::ExprKind::Index;
+}
 
 bool is_short(const lang::Reduction& reduction) {
   const std::optional<double> points = lang::number_of_points(reduction.binders);
@@ -31,9 +34,9 @@ void Primal::add_binders(const std::vector<IndexBinder>& binders) {
 }
 
 Expr Primal::once(const std::string& name, const Expr& expr) {
-  const std::vector<IndexBinder> needed = used(lang::free_variables(expr));
+  const std::vector<IndexBinder> needed = lang::used_by(expr, binders_);
   for (const IndexBinder& binder : needed) {
-    if (!used(lang::free_variables(binder.extent)).empty()) return nullptr;
+    if (!lang::used_by(binder.extent, binders_).empty()) return nullptr;
   }
   std::vector<IndexBinder> domain;
   for (const std::size_t place : index::table_order(needed, expr)) domain.push_back(needed[place]);
@@ -48,15 +51,6 @@ Expr Primal::pre(const Expr& expr) {
   const auto [place, is_new] = tables_.try_emplace(expr.get());
   if (is_new) place->second = once("values", expr);
   return place->second ? place->second : lang::rename_bound(expr);
-}
-
-std::vector<IndexBinder> Primal::used(const std::vector<lang::VariableRef>& variables) const {
-  std::vector<IndexBinder> found;
-  for (const IndexBinder& binder : binders_) {
-    if (std::find(variables.begin(), variables.end(), binder.variable) != variables.end())
-      found.push_back(binder);
-  }
-  return found;
 }
 
 }  // namespace relay::ad

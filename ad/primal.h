@@ -10,6 +10,9 @@
 
 namespace relay::ad {
 
+// Is scalar code nothing but a read?
+bool is_read(const lang::Expr& expr);
+
 // Has it few points, and no reduction inside? Then it is computed again.
 bool is_short(const lang::Reduction& reduction);
 
@@ -32,8 +35,6 @@ class Primal final : public lang::Rewriter {
   lang::Expr pre(const lang::Expr& expr) override;
 
  private:
-  std::vector<lang::IndexBinder> used(const std::vector<lang::VariableRef>& variables) const;
-
   Emitter& code_;
   std::vector<lang::IndexBinder> binders_;
   std::unordered_map<const lang::ExprNode*, lang::Expr> tables_;

@@ -1,8 +1,6 @@
 #include "ad/reduce_adjoint.h"
 
-#include <algorithm>
-
-#include "ad/contribution.h"
+#include "ad/primal.h"
 #include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
@@ -25,15 +23,8 @@ std::vector<IndexBinder> joined(std::vector<IndexBinder> a, const std::vector<In
 
 // The element, which is read from a table where it takes more than a read.
 Expr read_again(const Expr& element, const std::vector<IndexBinder>& points, Emitter& code) {
-  if (lang::is_leaf(element) || element->kind == lang::ExprKind::Index) return element;
+  if (is_read(element)) return element;
   return build::at(tabulated("elements", points, element, code), uses_of(points));
-}
-
-bool depends_on(const Expr& expr, const std::vector<IndexBinder>& binders) {
-  const auto used = lang::free_variables(expr);
-  return std::any_of(binders.begin(), binders.end(), [&](const IndexBinder& binder) {
-    return std::find(used.begin(), used.end(), binder.variable) != used.end();
-  });
 }
 
 // Those elements that equal the extreme one share its adjoint.
@@ -45,7 +36,7 @@ Expr share(ReduceOp op, const Expr& given, const std::vector<IndexBinder>& domai
   const Expr zero = build::scalar_like(a, 0);
   const Expr ties = lang::make_reduction(ReduceOp::Sum, over,
                                          build::select(is_extreme, build::scalar_like(a, 1), zero));
-  const bool is_own = depends_on(a, over);  // one for each element
+  const bool is_own = !lang::used_by(a, over).empty();  // one for each element
   const Expr table =
       tabulated(is_own ? "ties" : "shares", domain, is_own ? ties : build::div(a, ties), code);
   const Expr read = build::at(table, uses_of(domain));

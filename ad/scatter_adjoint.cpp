@@ -1,6 +1,5 @@
 #include "ad/scatter_adjoint.h"
 
-#include "ad/contribution.h"
 #include "ad/reduce_adjoint.h"
 #include "index/linear_index.h"
 #include "lang/binders.h"

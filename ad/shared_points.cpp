@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ad/primal.h"
 #include "ad/reduce_adjoint.h"
 #include "index/scalar_work.h"
 #include "lang/binders.h"
@@ -15,7 +16,6 @@ using index::kKeptWork;
 using index::scalar_work;
 using index::ScalarWork;
 using lang::Expr;
-using lang::ExprKind;
 using lang::ExprNode;
 using lang::IndexBinder;
 namespace build = lang::build;
@@ -79,9 +79,7 @@ void compute_shared_once(std::vector<Contribution>& contributions,
                          const std::vector<IndexBinder>& domain, Emitter& code) {
   std::vector<std::vector<Contribution*>> groups;
   for (Contribution& each : contributions) {
-    if (each.is_whole() || each.domain.empty() || lang::is_leaf(each.value) ||
-        each.value->kind == ExprKind::Index)
-      continue;
+    if (each.is_whole() || each.domain.empty() || is_read(each.value)) continue;
     const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& others) {
       return are_same_points(others.front()->domain, each.domain);
     });

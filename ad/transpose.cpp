@@ -1,6 +1,5 @@
 #include "ad/transpose.h"
 
-#include <algorithm>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -82,11 +81,6 @@ class Taken {
   std::unordered_map<const ExprNode*, bool> known_;
   Expr all_;
 };
-
-bool is_read(const Expr& expr) {
-  return expr->kind == ExprKind::Index || expr->kind == ExprKind::Var ||
-         expr->kind == ExprKind::Constant;
-}
 
 // Walks scalar code backwards. The code is a graph: each node is walked once, with the sum of what
 // its uses give it. The body of a reduction is a scope, and so is each side of a `select`; a node

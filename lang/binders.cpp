@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lang/visit.h"
+
 namespace relay::lang {
 
 const std::vector<IndexBinder>* binders_of(const ExprNode* node) {
@@ -21,6 +23,15 @@ std::vector<Expr> uses_of(const std::vector<IndexBinder>& binders) {
   std::vector<Expr> uses;
   for (const IndexBinder& binder : binders) uses.push_back(make_var(binder.variable));
   return uses;
+}
+
+std::vector<IndexBinder> used_by(const Expr& expr, const std::vector<IndexBinder>& binders) {
+  const std::vector<VariableRef> free = free_variables(expr);
+  std::vector<IndexBinder> used;
+  for (const IndexBinder& binder : binders) {
+    if (std::find(free.begin(), free.end(), binder.variable) != free.end()) used.push_back(binder);
+  }
+  return used;
 }
 
 bool are_same_points(const std::vector<IndexBinder>& a, const std::vector<IndexBinder>& b) {

@@ -17,6 +17,9 @@ inline const std::vector<IndexBinder>* binders_of(const Expr& node) {
 // A use of each binder's variable.
 std::vector<Expr> uses_of(const std::vector<IndexBinder>& binders);
 
+// Those that the expression depends on, in their order.
+std::vector<IndexBinder> used_by(const Expr& expr, const std::vector<IndexBinder>& binders);
+
 // Do these bind the same variables?
 bool are_same_points(const std::vector<IndexBinder>& a, const std::vector<IndexBinder>& b);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "lang/binders.h"
 #include "lang/op.h"
 #include "lang/visit.h"
 
@@ -361,13 +362,10 @@ std::vector<VariableRef> shaping_variables(const Expr& expr) {
   const auto note = [&](const Expr& value) {
     if (const auto* var = as<Var>(value)) variables.push_back(var->variable);
   };
-  const auto note_all = [&](const std::vector<IndexBinder>& binders) {
-    for (const IndexBinder& binder : binders) note(binder.extent);
-  };
   visit_post_order(expr, [&](const Expr& node) {
-    if (const auto* c = as<Comprehension>(node)) note_all(c->binders);
-    if (const auto* r = as<Reduction>(node)) note_all(r->binders);
-    if (const auto* s = as<ScatterReduce>(node)) note_all(s->binders);
+    if (const auto* binders = binders_of(node)) {
+      for (const IndexBinder& binder : *binders) note(binder.extent);
+    }
     const auto* call = as<Call>(node);
     const auto* op = call ? as<Operator>(call->callee) : nullptr;
     if (!op || op->op->static_form.empty()) return;

@@ -62,6 +62,10 @@ class Cleaner final : public lang::Rewriter {
 
 }  // namespace
 
+Expr cleaned(const Expr& made, const Expr& before, lang::Program* program) {
+  return made == before ? made : eliminate_dead_code(to_anf(made, program), program);
+}
+
 Expr eliminate_dead_code(const Expr& expr, lang::Program* program) {
   return Cleaner(false, program).block(expr);
 }

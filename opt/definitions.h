@@ -106,6 +106,8 @@ lang::Expr simplified_scatter(const lang::Expr& expr, const Rules& rules);
 // A checked read that is known to be in bounds, without the check; null for others.
 lang::Expr simplified_read(const lang::Expr& expr, const IndexRanges& ranges,
                            const Definitions& definitions);
+// The tensor, if the expression is index notation that copies all of its elements; else null.
+lang::Expr copied(const lang::Expr& expr);
 // The same for a node of index notation whose parts are simplified already.
 lang::Expr simplified_index_notation(const lang::Expr& expr, const Rules& rules);
 

@@ -60,6 +60,9 @@ lang::Expr replace_data_by_fields(const lang::Expr& expr, lang::Program* program
 
 // Drops bindings without effect that nobody uses.
 lang::Expr eliminate_dead_code(const lang::Expr& expr, lang::Program* program = nullptr);
+// What a pass has made of `before`, in A-normal form and without what nobody uses any more;
+// `before` where that is what it gave back.
+lang::Expr cleaned(const lang::Expr& made, const lang::Expr& before, lang::Program* program);
 // Only bindings of functions that nothing uses, as inlining leaves them.
 lang::Expr eliminate_unused_functions(const lang::Expr& expr);
 // Merges equal pure bindings of a scope and of the scopes that enclose it.

@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -43,9 +42,10 @@ constexpr int kMostRounds = 3;
 struct Use {
   std::size_t step;  // of the block
   Expr node;
-  Expr value;                        // without the names that the step gives to its parts
-  std::vector<IndexBinder> binders;  // in the order in which they occur
-  Expr whole;                        // at all points, by which it is compared
+  Expr value;                             // without the names that the step gives to its parts
+  std::vector<IndexBinder> binders = {};  // in the order in which they occur
+  double points = 0;
+  Expr whole = nullptr;  // at all points, by which it is compared
 };
 
 // Code without the names of its parts: a graph.
@@ -112,13 +112,13 @@ class Finder {
 
   // Nothing where it can be no table.
   std::optional<Use> use_of(const Expr& node) const {
-    Use use{step_, node, Unnamed(names_).rewrite(node), {}, nullptr};
+    Use use{step_, node, Unnamed(names_).rewrite(node)};
     for (const lang::VariableRef& variable : lang::free_variables(use.value)) {
       const auto binder = binders_.find(variable.get());
       if (binder != binders_.end()) use.binders.push_back(binder->second);
     }
-    const double points = lang::number_of_points(use.binders).value_or(0);
-    if (use.binders.empty() || points <= 0 || points > kMostPoints) return std::nullopt;
+    use.points = lang::number_of_points(use.binders).value_or(0);
+    if (use.binders.empty() || use.points <= 0 || use.points > kMostPoints) return std::nullopt;
     if (lang::MayFail()(use.value)) return std::nullopt;
     use.whole = lang::make_comprehension(use.binders, use.value);
     return use;
@@ -191,12 +191,8 @@ class Finder {
       return kind + 101 * static_cast<std::size_t>(step->prim);
     if (const auto* reduction = as<lang::Reduction>(node))
       return kind + 103 * static_cast<std::size_t>(reduction->op);
-    if (const auto* global = as<lang::GlobalVar>(node))
-      return kind + std::hash<std::string>()(global->name);
-    if (node->kind == ExprKind::Constant && lang::is_scalar(node->type))
-      return lang::structural_hash(node);
     const Variable* const variable = variable_of(node);
-    if (!variable) return kind;
+    if (!variable) return lang::is_leaf(node) ? lang::structural_hash(node) : kind;
     const auto binder = binders_.find(variable);
     if (binder == binders_.end()) return std::hash<const void*>()(variable);
     return kind + std::hash<double>()(lang::number_of_points({binder->second}).value_or(0));
@@ -276,19 +272,6 @@ class Replacer final : public lang::Rewriter {
   const std::unordered_map<const ExprNode*, Expr>& reads_;
 };
 
-// The tensor, if it is the comprehension of all of its elements; else the value.
-Expr without_copy(const Expr& value) {
-  const auto* all = as<lang::Comprehension>(value);
-  const auto* read = all ? as<lang::Index>(all->body) : nullptr;
-  if (!read || !variable_of(read->tensor) || !equal(read->tensor->type, value->type) ||
-      read->indices.size() != all->binders.size())
-    return value;
-  for (std::size_t i = 0; i < read->indices.size(); ++i) {
-    if (variable_of(read->indices[i]) != all->binders[i].variable.get()) return value;
-  }
-  return read->tensor;
-}
-
 class Tabulator final : public lang::Rewriter {
  protected:
   Expr pre(const Expr& expr) override {
@@ -333,9 +316,8 @@ class Tabulator final : public lang::Rewriter {
       if (same.size() < 2) continue;
       const double work = same.front().work;
       for (const std::vector<Use>& group : groups_of(same)) {
-        const double points = lang::number_of_points(group.front().binders).value_or(0);
-        const auto others = static_cast<double>(group.size() - 1);
-        if (!pays(group.size(), work) || others * work * points < kFewestOperations) continue;
+        const double saved = static_cast<double>(group.size() - 1) * work * group.front().points;
+        if (!pays(group.size(), work) || saved < kFewestOperations) continue;
         tables.push_back(table_of(group, reads));
         for (const Finder::Candidate& each : same) {
           if (reads.contains(each.node.get())) each.finder->add_parts(each.node, taken);
@@ -355,7 +337,9 @@ class Tabulator final : public lang::Rewriter {
       if (lang::binders_of(step.value)) {
         Expr value = replacer.rewrite(step.value);
         // What had a name for the sake of what has gone would count as done there, too.
-        if (value != step.value) step.value = without_copy(eliminate_dead_code(value));
+        if (value != step.value) value = eliminate_dead_code(value);
+        const Expr copy = value != step.value ? copied(value) : Expr();
+        step.value = copy ? copy : value;
       }
       result.push_back(std::move(step));
     }

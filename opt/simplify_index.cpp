@@ -1,3 +1,4 @@
+#include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/visit.h"
 #include "opt/definitions.h"
@@ -12,22 +13,19 @@ using lang::Expr;
 using lang::ExprKind;
 namespace build = lang::build;
 
-namespace {
-
-// for i, j { t[i, j] } over all of t.
-Expr copied(const Expr& expr, const lang::Comprehension& node) {
-  const auto* index = as<lang::Index>(node.body);
-  // What a person has written is also a check of what the type says.
-  if (expr->span || !index || index->tensor->kind != ExprKind::Var ||
-      !same_type(index->tensor, expr) || !has_known_shape(expr) ||
-      index->indices.size() != node.binders.size())
+Expr copied(const Expr& expr) {
+  const auto* node = as<lang::Comprehension>(expr);
+  const auto* index = node ? as<lang::Index>(node->body) : nullptr;
+  if (!index || !variable_of(index->tensor) || !same_type(index->tensor, expr) ||
+      !has_known_shape(expr) || index->indices.size() != node->binders.size())
     return nullptr;
-  for (std::size_t i = 0; i < node.binders.size(); ++i) {
-    const auto* var = as<lang::Var>(index->indices[i]);
-    if (!var || !(var->variable == node.binders[i].variable)) return nullptr;
+  for (std::size_t i = 0; i < node->binders.size(); ++i) {
+    if (variable_of(index->indices[i]) != node->binders[i].variable.get()) return nullptr;
   }
   return index->tensor;
 }
+
+namespace {
 
 // Bodies are trees: operands are no atoms, and what a rule makes needs no name.
 class BodySimplifier final : public lang::Rewriter {
@@ -66,12 +64,9 @@ class BodySimplifier final : public lang::Rewriter {
 }  // namespace
 
 void IndexRanges::note(const Expr& expr) {
-  const auto note_all = [this](const std::vector<lang::IndexBinder>& binders) {
-    for (const lang::IndexBinder& binder : binders) extents_[binder.variable.get()] = binder.extent;
-  };
-  if (const auto* node = as<lang::Comprehension>(expr)) note_all(node->binders);
-  if (const auto* node = as<lang::Reduction>(expr)) note_all(node->binders);
-  if (const auto* node = as<lang::ScatterReduce>(expr)) note_all(node->binders);
+  const auto* binders = lang::binders_of(expr);
+  if (!binders) return;
+  for (const lang::IndexBinder& binder : *binders) extents_[binder.variable.get()] = binder.extent;
 }
 
 bool IndexRanges::is_within(const Expr& position, const Expr& tensor, std::size_t axis,
@@ -113,7 +108,8 @@ Expr simplified_index_notation(const Expr& expr, const Rules& rules) {
     const Expr better = body == node->body
                             ? expr
                             : lang::make_comprehension(node->binders, body, expr->span, expr->type);
-    const Expr copy = copied(better, lang::cast<lang::Comprehension>(better));
+    // What a person has written is also a check of what the type says.
+    const Expr copy = better->span ? Expr() : copied(better);
     return copy ? copy : better;
   }
   if (const auto* node = as<lang::Reduction>(expr)) {

@@ -206,8 +206,8 @@ Expr Pipeline::with_replaced_data(const Expr& optimised) {
 // Nor does anybody differentiate the sums of its loops.
 Expr Pipeline::with_step_sums(const Expr& optimised, const std::string& name) {
   const Expr collected = timed(kCollectStepSums, [&] {
-    const Expr made = opt::collect_step_sums(optimised, name, opt::StepSums::Real);
-    return made == optimised ? made : opt::eliminate_dead_code(opt::to_anf(made, this), this);
+    return opt::cleaned(opt::collect_step_sums(optimised, name, opt::StepSums::Real), optimised,
+                        this);
   });
   return collected == optimised ? optimised : pass(kCollectStepSums, collected, optimised);
 }
@@ -215,8 +215,7 @@ Expr Pipeline::with_step_sums(const Expr& optimised, const std::string& name) {
 // What a value and its derivatives have in common.
 Expr Pipeline::with_tables(const Expr& optimised) {
   const Expr tabulated = timed(kTabulateRepeatedWork, [&] {
-    const Expr made = opt::tabulate_repeated_work(optimised);
-    return made == optimised ? made : opt::eliminate_dead_code(opt::to_anf(made, this), this);
+    return opt::cleaned(opt::tabulate_repeated_work(optimised), optimised, this);
   });
   return tabulated == optimised ? optimised : pass(kTabulateRepeatedWork, tabulated, optimised);
 }

@@ -89,10 +89,10 @@ void TextCheck::define(const Item& item) {
   for (const std::string& name : names_of(item)) {
     const bool is_first = defined_.emplace(name, &item).second;
     set_aside(name, item.span.source, module_, prelude_);
+    if (item.kind != ItemKind::Let || !is_first) continue;
     // Its own value means what the name has meant before.
     const std::vector<std::string> read = typecheck::globals_of(item.expr);
-    const bool reads_older = std::find(read.begin(), read.end(), name) != read.end();
-    if (item.kind == ItemKind::Let && is_first && !reads_older) module_.remove(name);
+    if (std::find(read.begin(), read.end(), name) == read.end()) module_.remove(name);
   }
   if (item.kind == ItemKind::Let) {
     missing_.insert(&item);

@@ -14,8 +14,8 @@ Pass collect_step_sums_pass() {
       R"(def total(n: int32, w: Tensor[(256, 128), float32], xs: Tensor[(9, 1, 256), float32], ys: Tensor[(9, 1, 128), float32]) -> Tensor[(256, 128), float32] { if n == 9 { w } else { total(n + 1, w + transpose(xs[n]) @ ys[n], xs, ys) } })";
   pass.run = [](PassProgram& program, const lang::Attrs&) {
     program.each_at_once([&](const PassProgram::Entry& entry) {
-      const lang::Expr made = collect_step_sums(entry.function, entry.name, StepSums::All);
-      return made == entry.function ? made : eliminate_dead_code(to_anf(made, &program), &program);
+      return cleaned(collect_step_sums(entry.function, entry.name, StepSums::All), entry.function,
+                     &program);
     });
   };
   return pass;

@@ -11,10 +11,8 @@ Pass tabulate_repeated_work_pass() {
   pass.example =
       R"(def shares(x: Tensor[(100, 64), float32], w: Tensor[(64), float32]) -> (Tensor[(100), float32], Tensor[(100, 64), float32]) { let total = for i { sum k { exp(tanh(x[i, k] * w[k])) } }; (total, for i, k { exp(tanh(x[i, k] * w[k])) / total[i] }) })";
   pass.run = [](PassProgram& program, const lang::Attrs&) {
-    program.each([&](const lang::Expr& fn) {
-      const lang::Expr made = tabulate_repeated_work(fn);
-      return made == fn ? made : eliminate_dead_code(to_anf(made, &program), &program);
-    });
+    program.each(
+        [&](const lang::Expr& fn) { return cleaned(tabulate_repeated_work(fn), fn, &program); });
   };
   return pass;
 }
