@@ -44,8 +44,9 @@ Expr sum_of(const Expr& a, const Expr& b) {
 // The tangent of scalar code below the binders of `domain`.
 class Walker {
  public:
-  Walker(const std::function<Expr(const VariableRef&)>& tangent_of, Emitter& code)
-      : tangent_of_(tangent_of), code_(code), primal_(code) {}
+  // `form`: what holds all of that code.
+  Walker(const Expr& form, const std::function<Expr(const VariableRef&)>& tangent_of, Emitter& code)
+      : tangent_of_(tangent_of), code_(code), primal_(form, code) {}
 
   // What follows stands below these binders.
   void enter(const std::vector<IndexBinder>& binders) {
@@ -87,7 +88,7 @@ class Walker {
       case ExprKind::Call:
         return of_call(expr, value);
       case ExprKind::Reduction:
-        return of_reduction(lang::cast<lang::Reduction>(expr));
+        return of_reduction(expr);
       default:
         return nullptr;
     }
@@ -165,12 +166,16 @@ class Walker {
     return sum;
   }
 
-  Expr of_reduction(const lang::Reduction& node) {
+  Expr of_reduction(const Expr& expr) {
+    const auto& node = lang::cast<lang::Reduction>(expr);
     const std::vector<IndexBinder> outer = domain;
     enter(node.binders);
     Expr term = tangent(node.body, nullptr);
-    if (term && node.op != ReduceOp::Sum)
-      term = element_adjoint(node.op, primal_.rewrite(node.body), outer, node.binders, term, code_);
+    if (term && node.op != ReduceOp::Sum) {
+      const Expr element = primal_.where_needed(expr, primal_.rewrite(node.body));
+      term = element_adjoint(node.op, element, outer, node.binders,
+                             primal_.where_needed(expr, term), code_);
+    }
     domain = outer;
     if (!term) return nullptr;
     return lang::make_reduction(ReduceOp::Sum, node.binders, std::move(term), node.span, node.type);
@@ -242,7 +247,7 @@ Expr Walker::of_scatter(const lang::ScatterReduce& node, const Expr& out) {
 std::vector<Expr> tangents_of_arithmetic(const Expr& form, const Expr& out,
                                          const std::function<Expr(const VariableRef&)>& tangent_of,
                                          Emitter& code) {
-  Walker walker(tangent_of, code);
+  Walker walker(form, tangent_of, code);
   if (const auto* scatter = as<lang::ScatterReduce>(form))
     return {walker.of_scatter(*scatter, out)};
   if (const auto* index = as<lang::Index>(form)) {

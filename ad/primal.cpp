@@ -1,7 +1,5 @@
 #include "ad/primal.h"
 
-#include <optional>
-
 #include "ad/reduce_adjoint.h"
 #include "index/binder_use.h"
 #include "index/table_order.h"
@@ -43,13 +41,21 @@ Expr Primal::once(const std::string& name, const Expr& expr) {
   return build::at(tabulated(name, domain, expr, code_), uses_of(domain));
 }
 
+Expr Primal::where_needed(const Expr& node, const Expr& value) {
+  if (is_read(value)) return value;
+  if (!needed_) needed_.emplace(form_);
+  std::vector<index::TakenSide> sides = needed_->sides(node);
+  for (index::TakenSide& side : sides) side.condition = rewrite(side.condition);
+  return index::kept_at_points(value, sides, binders_);
+}
+
 Expr Primal::pre(const Expr& expr) {
   const auto* reduction = as<lang::Reduction>(expr);
   if (!reduction) return nullptr;
   // A copy may come to be under the binders of that very reduction.
   if (is_short(*reduction)) return lang::rename_bound(expr);
   const auto [place, is_new] = tables_.try_emplace(expr.get());
-  if (is_new) place->second = once("values", expr);
+  if (is_new) place->second = once("values", where_needed(expr, expr));
   return place->second ? place->second : lang::rename_bound(expr);
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ad/adjoint.h"
+#include "index/needed_where.h"
 #include "lang/expr.h"
 #include "lang/visit.h"
 
@@ -22,7 +25,8 @@ bool is_short(const lang::Reduction& reduction);
 // shared as it is in the primal.
 class Primal final : public lang::Rewriter {
  public:
-  explicit Primal(Emitter& code) : code_(code) {}
+  // `form`: what holds all of that code.
+  Primal(lang::Expr form, Emitter& code) : form_(std::move(form)), code_(code) {}
 
   // What values may depend on, outer binders first.
   void add_binders(const std::vector<lang::IndexBinder>& binders);
@@ -30,12 +34,17 @@ class Primal final : public lang::Rewriter {
   // A read of what `expr` is at all points that it depends on. Null where the extent of such a
   // table would depend on an index.
   lang::Expr once(const std::string& name, const lang::Expr& expr);
+  // What a table holds of which is needed what `node` of the form is needed for: `value`, and 0
+  // where a condition says that it is not. An infinite derivative would do harm there.
+  lang::Expr where_needed(const lang::Expr& node, const lang::Expr& value);
 
  protected:
   lang::Expr pre(const lang::Expr& expr) override;
 
  private:
+  lang::Expr form_;
   Emitter& code_;
+  std::optional<index::NeededWhere> needed_;  // once it is asked
   std::vector<lang::IndexBinder> binders_;
   std::unordered_map<const lang::ExprNode*, lang::Expr> tables_;
 };

@@ -1,9 +1,13 @@
 #include "ad/transpose.h"
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
+#include "ad/adjoint_scope.h"
 #include "ad/primal.h"
 #include "ad/primitive_rules.h"
 #include "ad/reduce_adjoint.h"
@@ -14,6 +18,7 @@
 #include "index/conditions.h"
 #include "index/scalar_form.h"
 #include "index/scalar_work.h"
+#include "index/ways.h"
 #include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/diagnostic.h"
@@ -23,8 +28,12 @@
 
 namespace relay::ad {
 
+using index::AskedMore;
 using index::BinderUse;
 using index::both;
+using index::conjuncts;
+using index::junction;
+using index::Junction;
 using index::kKeptWork;
 using index::scalar_form;
 using index::scalar_work;
@@ -53,7 +62,7 @@ class Taken {
  public:
   void add(const TakenSide& taken) {
     const TakenSide side = without_negation(taken);
-    known_.emplace(side.condition.get(), side.holds);
+    for (const TakenSide& part : conjuncts(side)) known_.emplace(part.condition.get(), part.holds);
     const Expr each = side.holds ? side.condition : build::prim(Prim::Not, {side.condition});
     all_ = both(all_, each);
   }
@@ -61,10 +70,9 @@ class Taken {
   // The index without the branches that are not taken.
   Expr index(Expr index) const {
     while (const auto* select = as_select(index)) {
-      const TakenSide first = without_negation({select->args[0], true});
-      const auto found = known_.find(first.condition.get());
-      if (found == known_.end()) break;
-      index = select->args[found->second == first.holds ? 1 : 2];
+      const std::optional<bool> holds = is_known(select->args[0]);
+      if (!holds) break;
+      index = select->args[*holds ? 1 : 2];
     }
     return index;
   }
@@ -73,6 +81,19 @@ class Taken {
   const Expr& all() const { return all_; }
 
  private:
+  std::optional<bool> is_known(const Expr& condition) const {
+    const TakenSide plain = without_negation({condition, true});
+    const auto found = known_.find(plain.condition.get());
+    if (found != known_.end()) return found->second == plain.holds;
+    const std::optional<Junction> of_two = junction(plain.condition);
+    if (!of_two) return std::nullopt;
+    const std::optional<bool> a = is_known(of_two->a), b = is_known(of_two->b);
+    const bool decides = !of_two->is_and;  // the value of either that is that of both
+    if (a == decides || b == decides) return decides == plain.holds;
+    if (a && b) return of_two->is_and == plain.holds;
+    return std::nullopt;
+  }
+
   static const lang::Primitive* as_select(const Expr& expr) {
     const auto* node = as<lang::Primitive>(expr);
     return node && node->prim == Prim::Select ? node : nullptr;
@@ -82,11 +103,29 @@ class Taken {
   Expr all_;
 };
 
+// Is the adjoint of that operand 0 wherever that of the result is, whatever its other operands are?
+bool keeps_zero(const lang::Primitive& node, std::size_t operand) {
+  switch (node.prim) {
+    case Prim::Add:
+    case Prim::Sub:
+    case Prim::Neg:
+    case Prim::Cast:
+      return true;
+    case Prim::Mul:
+      return as<lang::Constant>(node.args[1 - operand]) != nullptr;
+    case Prim::Div:
+      return operand == 0 && as<lang::Constant>(node.args[1]);
+    default:
+      return false;
+  }
+}
+
 // Walks scalar code backwards. The code is a graph: each node is walked once, with the sum of what
-// its uses give it. The body of a reduction is a scope, and so is each side of a `select`; a node
-// belongs to the innermost scope around all its uses. What leaves a scope is summed over its
-// binders, or dropped where its side is not taken: there and not before, so that an infinite
-// derivative of a side that is not taken does no harm.
+// its uses give it. The body of a reduction is a scope, and so is each side of a condition, which
+// all `select`s by it share; a node belongs to the innermost scope around all its uses. What leaves
+// a scope is summed over its binders, or dropped where its side is not taken: there and not before,
+// so that an infinite derivative of a side that is not taken does no harm. Where one of several
+// sides uses a node, its scope is taken if any of them is (index/ways).
 //
 // What is the same at many points (`1 / a[k, k]`, or `a[i, k] / a[k, k]` for all j) has a scope of
 // its own, with the binders that it depends on and none around it: what its uses give it is summed
@@ -99,10 +138,10 @@ class AdjointWalker {
   };
 
   // `form`: what holds all that is walked.
-  AdjointWalker(const Expr& form, Emitter& code) : code_(code), primal_(code), use_(form) {}
+  AdjointWalker(const Expr& form, Emitter& code) : code_(code), primal_(form, code), use_(form) {}
 
   void walk(const std::vector<Root>& roots, const std::vector<IndexBinder>& domain) {
-    scopes_.push_back({kNone, 0, 0, domain, {}, nullptr});
+    const ScopeId all_points = scopes_.outermost(domain);
     primal_.add_binders(domain);
     std::vector<Expr> fields;
     for (const Root& root : roots) fields.push_back(root.expr);
@@ -112,11 +151,11 @@ class AdjointWalker {
       order.push_back(node);
       work_.emplace(node.get(), scalar_work(node, work_));
     });
-    for (const Root& root : roots) enter(root.expr, 0);
+    for (const Root& root : roots) enter(root.expr, all_points);
     for (auto node = order.rbegin(); node != order.rend(); ++node) {
       if (homes_.contains(node->get())) assign_children(*node);
     }
-    for (const Root& root : roots) contribute(root.expr, 0, root.adjoint);
+    for (const Root& root : roots) contribute(root.expr, all_points, root.adjoint, false);
     for (auto node = order.rbegin(); node != order.rend(); ++node) {
       const auto homes = homes_.find(node->get());
       if (homes == homes_.end()) continue;
@@ -133,57 +172,47 @@ class AdjointWalker {
   std::vector<Contribution> contributions;
 
  private:
-  using ScopeId = std::size_t;
-  static constexpr ScopeId kNone = SIZE_MAX;
-  struct Scope {
-    ScopeId parent;  // kNone: nothing is around it
-    ScopeId tree;    // the outermost one around it
-    int depth;
-    std::vector<IndexBinder> binders;
-    TakenSide guard;
-    Expr adjoint;  // of what has this scope as its own, where no use of it may be taken
-  };
+  using ScopeId = AdjointScopes::Id;
   // Where the uses of a node meet that are in one tree of scopes.
   struct Home {
     ScopeId scope;
-    bool is_guarded = false;
-    Expr adjoint = nullptr;  // null: zero
+    bool is_guarded = false;  // by sides that the scope does not know
+    bool is_loose = false;    // may the adjoint be other than 0 where the scope is not taken?
+    Expr adjoint = nullptr;   // null: zero
   };
 
   // --- Scopes ---
 
-  ScopeId inner_scope(const Expr& node, int side, ScopeId parent,
-                      const std::vector<IndexBinder>& binders, TakenSide guard) {
-    const auto [place, is_new] = inner_[side].try_emplace(node.get(), scopes_.size());
+  ScopeId scope_of_points(const Expr& expr, ScopeId around) {
+    const auto [place, is_new] = of_points_.try_emplace(expr.get());
     if (is_new) {
-      scopes_.push_back({parent, scopes_[parent].tree, scopes_[parent].depth + 1, binders,
-                         std::move(guard), nullptr});
+      const auto& binders = lang::cast<lang::Reduction>(expr).binders;
+      place->second = scopes_.at_points(around, binders);
       primal_.add_binders(binders);
     }
     return place->second;
   }
 
-  Home* home_in(ScopeId tree, const Expr& expr) {
+  ScopeId scope_of_operand(const lang::Primitive& node, std::size_t i, ScopeId scope) {
+    if (node.prim != Prim::Select || i == 0) return scope;
+    return scopes_.on_side(scope, {primal_.rewrite(node.args[0]), i == 1});
+  }
+
+  Home* home_in(std::size_t tree, const Expr& expr) {
     for (Home& home : homes_[expr.get()]) {
-      if (scopes_[home.scope].tree == tree) return &home;
+      if (scopes_.tree_of(home.scope) == tree) return &home;
     }
     return nullptr;
   }
 
   void enter(const Expr& expr, ScopeId use) {
     if (!is_differentiable_scalar(expr)) return;
-    Home* const home = home_in(scopes_[use].tree, expr);
-    if (!home) {
+    Home* const home = home_in(scopes_.tree_of(use), expr);
+    if (home) {
+      home->scope = scopes_.meeting(home->scope, use);
+    } else {
       homes_[expr.get()].push_back({use});
-      return;
     }
-    ScopeId a = home->scope;
-    ScopeId b = use;
-    while (a != b) {
-      ScopeId& deeper = scopes_[a].depth >= scopes_[b].depth ? a : b;
-      deeper = scopes_[deeper].parent;
-    }
-    home->scope = a;
   }
 
   // Is it the same at many points, and more than it takes to keep its adjoint?
@@ -191,7 +220,7 @@ class AdjointWalker {
     if (!use_.is_known() || is_read(expr)) return false;
     if (homes.size() > 1) return true;  // of which one is in a scope of that kind
     // What is the same at all points would be computed between kernels, and keep them apart.
-    const std::uint64_t around = use_.of(domain_of(homes[0].scope));
+    const std::uint64_t around = use_.of(scopes_.points(homes[0].scope));
     const std::uint64_t own = use_.of(expr);
     return own != 0 && work_.at(expr.get()) > kKeptWork && use_.are_many(around & ~own);
   }
@@ -200,50 +229,31 @@ class AdjointWalker {
     const std::vector<Home> homes = homes_.at(expr.get());
     ScopeId scope = homes[0].scope;
     if (has_own_points(expr, homes)) {
-      scope = scopes_.size();
-      scopes_.push_back({kNone, scope, 0, use_.binders_in(use_.of(expr)), {}, nullptr});
+      scope = scopes_.outermost(use_.binders_in(use_.of(expr)));
       own_.emplace(expr.get(), scope);
     }
     if (const auto* node = as<lang::Primitive>(expr)) {
       for (std::size_t i = 0; i < node->args.size(); ++i)
-        enter(node->args[i], scope_of_operand(expr, *node, i, scope));
+        enter(node->args[i], scope_of_operand(*node, i, scope));
     } else if (const auto* call = as<lang::Call>(expr)) {
       for (const Expr& arg : call->args) enter(arg, scope);
     } else if (const auto* reduction = as<lang::Reduction>(expr)) {
-      enter(reduction->body, inner_scope(expr, 0, scope, reduction->binders, {}));
+      enter(reduction->body, scope_of_points(expr, scope));
     }
-  }
-
-  ScopeId scope_of_operand(const Expr& expr, const lang::Primitive& node, std::size_t i,
-                           ScopeId scope) {
-    if (node.prim != Prim::Select || i == 0) return scope;
-    return inner_scope(expr, static_cast<int>(i), scope, {},
-                       {primal_.rewrite(node.args[0]), i == 1});
-  }
-
-  std::vector<IndexBinder> domain_of(ScopeId scope) const {
-    std::vector<IndexBinder> domain;
-    if (scopes_[scope].parent != kNone) domain = domain_of(scopes_[scope].parent);
-    const auto& own = scopes_[scope].binders;
-    domain.insert(domain.end(), own.begin(), own.end());
-    return domain;
   }
 
   // --- Adjoints ---
 
-  // `expr` is used in the scope `use`, and this use has adjoint `a` there; null: zero.
-  void contribute(const Expr& expr, ScopeId use, Expr a) {
+  // `expr` is used in the scope `use`, and this use has adjoint `a` there; null: zero. `is_loose`:
+  // it may be other than 0 where the scope is not taken.
+  void contribute(const Expr& expr, ScopeId use, Expr a, bool is_loose) {
     if (!a || !is_differentiable_scalar(expr)) return;
     if (untaken_) a = where_used(untaken_, a);
-    Home& home = *home_in(scopes_[use].tree, expr);
-    for (; use != home.scope; use = scopes_[use].parent) {
-      const Scope& left = scopes_[use];
-      home.is_guarded = home.is_guarded || left.guard.condition;
-      a = left.guard.kept(a);
-      if (!left.binders.empty())
-        a = lang::rename_bound(lang::make_reduction(ReduceOp::Sum, left.binders, a));
-    }
-    home.adjoint = home.adjoint ? build::add(home.adjoint, a) : a;
+    Home& home = *home_in(scopes_.tree_of(use), expr);
+    AdjointScopes::Left left = scopes_.left(std::move(a), use, home.scope, is_loose);
+    home.is_guarded = home.is_guarded || left.has_points;
+    home.is_loose = home.is_loose || !left.is_kept;
+    home.adjoint = home.adjoint ? build::add(home.adjoint, left.value) : left.value;
   }
 
   // The sum of all that its uses give it, over the points that it does not depend on.
@@ -254,34 +264,47 @@ class AdjointWalker {
     for (const Home& home : homes) {
       if (!home.adjoint) continue;
       Expr a = home.adjoint;
-      is_guarded = is_guarded || home.is_guarded;
-      for (ScopeId each = home.scope; each != kNone; each = scopes_[each].parent) {
-        is_guarded = is_guarded || scopes_[each].guard.condition || scopes_[each].adjoint;
-        a = kept(scopes_[each], a);
-      }
-      const std::uint64_t others = use_.of(domain_of(home.scope)) & ~points;
+      is_guarded = is_guarded || home.is_guarded || may_be_unused(home.scope);
+      a = kept(home.scope, a, home.is_loose);
+      const std::uint64_t others = use_.of(scopes_.points(home.scope)) & ~points;
       if (others != 0)
         a = lang::rename_bound(lang::make_reduction(ReduceOp::Sum, use_.binders_in(others), a));
       sum = sum ? build::add(sum, a) : a;
     }
     if (!sum) return;
     const Expr adjoint = primal_.once("adjoint", sum);
-    if (is_guarded) scopes_[own].adjoint = adjoint;
-    step(expr, own, adjoint);
+    if (is_guarded) of_trees_.emplace(scopes_.tree_of(own), adjoint);
+    step(expr, own, adjoint, false);
   }
 
-  // Sides of several branches may have used it: then it is in none of them, and where none is taken
-  // its adjoint is 0.
   void step_at_home(const Expr& expr, const Home& home) {
     const auto arithmetic = lang::arithmetic_step(expr);
     if (home.is_guarded && arithmetic && !lang::is_cheap(arithmetic->prim)) untaken_ = home.adjoint;
-    step(expr, home.scope, home.adjoint);
+    step(expr, home.scope, home.adjoint, home.is_loose);
     untaken_ = nullptr;
   }
 
-  // Where the side of the scope is taken, or any use of what has the scope.
-  static Expr kept(const Scope& scope, const Expr& a) {
-    return scope.adjoint ? where_used(scope.adjoint, a) : scope.guard.kept(a);
+  // What is `a` where the scope is taken, and any use of what has its tree; or else 0.
+  Expr kept(ScopeId scope, Expr a, bool is_loose) {
+    const std::vector<AskedMore> sides = scopes_.sides(scope);
+    for (auto side = sides.rbegin(); side != sides.rend(); ++side)
+      a = ad::kept(std::move(a), *side, is_loose);
+    const auto adjoint = of_trees_.find(scopes_.tree_of(scope));
+    return adjoint == of_trees_.end() ? a : where_used(adjoint->second, a);
+  }
+
+  // What a table holds that is read only where the scope is taken.
+  Expr kept_in_table(ScopeId scope, const Expr& value) {
+    std::vector<TakenSide> sides;
+    for (AskedMore& asked : scopes_.sides(scope)) {
+      std::ranges::move(asked.sides, std::back_inserter(sides));
+      if (asked.any.condition) sides.push_back(asked.any);
+    }
+    return index::kept_at_points(value, sides, scopes_.points(scope));
+  }
+
+  bool may_be_unused(ScopeId scope) {
+    return !scopes_.sides(scope).empty() || of_trees_.contains(scopes_.tree_of(scope));
   }
 
   // What comes of an adjoint that is 0 where it has no use: there a derivative may be infinite.
@@ -292,31 +315,31 @@ class AdjointWalker {
     return TakenSide{build::prim(Prim::Or, {is_used, is_number})}.kept(a);
   }
 
-  void step(const Expr& expr, ScopeId scope, const Expr& a) {
+  void step(const Expr& expr, ScopeId scope, const Expr& a, bool is_loose) {
     switch (expr->kind) {
       case ExprKind::Constant:
       case ExprKind::GlobalVar:
         return;
       case ExprKind::Var:
-        return read(expr, lang::cast<lang::Var>(expr).variable, {}, scope, a);
+        return read(expr, lang::cast<lang::Var>(expr).variable, {}, scope, a, is_loose);
       case ExprKind::Index: {
         const auto& index = lang::cast<lang::Index>(expr);
         if (const auto* var = as<lang::Var>(index.tensor))
-          read(expr, var->variable, index.indices, scope, a);
+          read(expr, var->variable, index.indices, scope, a, is_loose);
         return;
       }
       case ExprKind::Primitive:
-        return primitive(expr, scope, a);
+        return primitive(expr, scope, a, is_loose);
       case ExprKind::Call:
         return call(expr, scope, a);
       case ExprKind::Reduction:
-        return reduction(expr, scope, a);
+        return reduction(expr, scope, a, is_loose);
       default:
         RELAY_CHECK(false, fmt::format("`{}` is no arithmetic", name_of(expr->kind)));
     }
   }
 
-  void primitive(const Expr& expr, ScopeId scope, const Expr& a) {
+  void primitive(const Expr& expr, ScopeId scope, const Expr& a, bool is_loose) {
     const auto& node = lang::cast<lang::Primitive>(expr);
     const Expr value = primal_.rewrite(expr);
     const std::vector<Expr> adjoints =
@@ -324,7 +347,8 @@ class AdjointWalker {
             ? std::vector<Expr>{nullptr, a, a}  // the scopes of the sides see to the rest
             : primitive_adjoints(lang::cast<lang::Primitive>(value), value, a);
     for (std::size_t i = 0; i < adjoints.size(); ++i)
-      contribute(node.args[i], scope_of_operand(expr, node, i, scope), adjoints[i]);
+      contribute(node.args[i], scope_of_operand(node, i, scope), adjoints[i],
+                 is_loose || !keeps_zero(node, i));
   }
 
   // An operator with a gradient of its own, or none.
@@ -343,36 +367,38 @@ class AdjointWalker {
     const std::vector<Expr> adjoints = op.gradient(rule);
     for (std::size_t i = 0; i < adjoints.size() && i < node.args.size(); ++i) {
       if (adjoints[i])
-        contribute(node.args[i], scope, lang::substitute(scalar_form(adjoints[i]), values));
+        contribute(node.args[i], scope, lang::substitute(scalar_form(adjoints[i]), values), true);
     }
   }
 
-  void reduction(const Expr& expr, ScopeId scope, const Expr& a) {
+  void reduction(const Expr& expr, ScopeId scope, const Expr& a, bool is_loose) {
     const auto& node = lang::cast<lang::Reduction>(expr);
-    const ScopeId inside = inner_scope(expr, 0, scope, node.binders, {});
+    const ScopeId inside = scope_of_points(expr, scope);
     Expr adjoint = a;
     // Each of its points has a use for the adjoint, which is the same for all.
     const bool is_kept = !is_short(node) || scalar_work(a) > kKeptWork;
     if (!is_read(a) && is_kept) {
-      if (const Expr read = primal_.once("adjoint", a)) adjoint = read;
+      if (const Expr read = primal_.once("adjoint", kept_in_table(scope, a))) adjoint = read;
     }
     if (node.op != ReduceOp::Sum) {
-      adjoint = element_adjoint(node.op, primal_.rewrite(node.body), domain_of(scope), node.binders,
-                                adjoint, code_);
+      const Expr element = primal_.where_needed(expr, primal_.rewrite(node.body));
+      adjoint =
+          element_adjoint(node.op, element, scopes_.points(scope), node.binders, adjoint, code_);
     }
-    contribute(node.body, inside, adjoint);
+    contribute(node.body, inside, adjoint, is_loose || node.op != ReduceOp::Sum);
   }
 
   // The read `variable[indices]` (or the scalar `variable`) has adjoint `a` at each point of its
   // scope.
   void read(const Expr& expr, const lang::VariableRef& variable, const std::vector<Expr>& indices,
-            ScopeId scope, Expr a) {
+            ScopeId scope, Expr a, bool is_loose) {
     Taken taken;
-    for (ScopeId each = scope; each != kNone; each = scopes_[each].parent) {
-      a = kept(scopes_[each], a);
-      if (scopes_[each].guard.condition) taken.add(scopes_[each].guard);
+    for (const AskedMore& asked : scopes_.sides(scope)) {
+      for (const TakenSide& side : asked.sides) taken.add(side);
+      if (asked.any.condition) taken.add(asked.any);
     }
-    Contribution read{variable, {}, std::move(a), domain_of(scope), expr->span};
+    Contribution read{
+        variable, {}, kept(scope, std::move(a), is_loose), scopes_.points(scope), expr->span};
     for (const Expr& index : indices) {
       const Expr place = primal_.rewrite(index);
       read.indices.push_back(taken.index(place));
@@ -383,14 +409,16 @@ class AdjointWalker {
 
   Emitter& code_;
   Primal primal_;
-  std::vector<Scope> scopes_;
+  AdjointScopes scopes_;
   BinderUse use_;
   ScalarWork work_;
   std::unordered_map<const ExprNode*, std::vector<Home>> homes_;
   Expr untaken_;  // the adjoint at hand, where branches may keep it from being used; null: they do
                   // not
-  std::unordered_map<const ExprNode*, ScopeId> own_;  // of what is the same at many points
-  std::unordered_map<const ExprNode*, ScopeId> inner_[3];
+  std::unordered_map<const ExprNode*, ScopeId> own_;        // of what is the same at many points
+  std::unordered_map<const ExprNode*, ScopeId> of_points_;  // by the reduction
+  // Of what has a tree of scopes as its own, where no use of it may be taken.
+  std::unordered_map<std::size_t, Expr> of_trees_;
 };
 
 // x[i] with its result's adjoint, outside of any comprehension.

@@ -1,11 +1,16 @@
 #include "index/conditions.h"
 
+#include <algorithm>
+#include <iterator>
+
+#include "lang/binders.h"
 #include "lang/build.h"
 
 namespace relay::index {
 
 using lang::as;
 using lang::Expr;
+using lang::IndexBinder;
 using lang::Prim;
 namespace build = lang::build;
 
@@ -22,6 +27,56 @@ TakenSide without_negation(TakenSide side) {
     side = {inner, !side.holds};
   }
   return side;
+}
+
+std::optional<Junction> junction(const Expr& condition) {
+  const auto* node = as<lang::Primitive>(condition);
+  if (!node) return std::nullopt;
+  const auto is_always = [](const Expr& side, bool value) {
+    const auto* constant = as<lang::Constant>(side);
+    return constant && (constant->value->bits_at(0) != 0) == value;
+  };
+  const auto& args = node->args;
+  if (node->prim == Prim::And || node->prim == Prim::Or)
+    return Junction{node->prim == Prim::And, args[0], args[1]};
+  if (node->prim != Prim::Select) return std::nullopt;
+  if (is_always(args[1], true)) return Junction{false, args[0], args[2]};
+  if (is_always(args[2], false)) return Junction{true, args[0], args[1]};
+  return std::nullopt;
+}
+
+std::vector<TakenSide> conjuncts(const TakenSide& side) {
+  std::vector<TakenSide> sides;
+  std::vector<TakenSide> waiting{side};
+  while (!waiting.empty()) {
+    const TakenSide each = without_negation(waiting.back());
+    waiting.pop_back();
+    const std::optional<Junction> both = junction(each.condition);
+    if (both && both->is_and == each.holds) {
+      waiting.push_back({both->b, each.holds});
+      waiting.push_back({both->a, each.holds});
+    } else {
+      sides.push_back(each);
+    }
+  }
+  return sides;
+}
+
+Expr kept_at_points(Expr value, const std::vector<TakenSide>& sides,
+                    const std::vector<IndexBinder>& binders) {
+  if (sides.empty()) return value;
+  const std::vector<IndexBinder> points = lang::used_by(value, binders);
+  const auto is_among = [&](const IndexBinder& asked) {
+    return std::ranges::any_of(
+        points, [&](const IndexBinder& each) { return each.variable == asked.variable; });
+  };
+  std::vector<TakenSide> all;
+  for (const TakenSide& side : sides) std::ranges::move(conjuncts(side), std::back_inserter(all));
+  for (auto side = all.rbegin(); side != all.rend(); ++side) {
+    if (std::ranges::all_of(lang::used_by(side->condition, binders), is_among))
+      value = side->kept(value);
+  }
+  return value;
 }
 
 Expr both(const Expr& so_far, const Expr& condition) {

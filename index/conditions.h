@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "lang/expr.h"
 
 // Conditions of scalar code: bools of rank 0.
@@ -16,6 +19,22 @@ struct TakenSide {
 
 // The same side by a condition that is no negation.
 TakenSide without_negation(TakenSide side);
+
+// The value where all the sides are taken, but for those that depend on binders on which it does
+// not; 0 elsewhere.
+lang::Expr kept_at_points(lang::Expr value, const std::vector<TakenSide>& sides,
+                          const std::vector<lang::IndexBinder>& binders);
+
+// What is `a && b`, or else `a || b`: as a primitive, or as a choice.
+struct Junction {
+  bool is_and;
+  lang::Expr a, b;
+};
+std::optional<Junction> junction(const lang::Expr& condition);
+
+// The sides that have to be taken together where this one is: of `a && b`, which holds, both; of
+// `a || b`, which does not, the other ones. Itself where it is no such side.
+std::vector<TakenSide> conjuncts(const TakenSide& side);
 
 // What holds where both do; `so_far`: null where nothing is known yet.
 lang::Expr both(const lang::Expr& so_far, const lang::Expr& condition);

@@ -77,6 +77,11 @@ void NeededWhere::use_parts(const Expr& node, const Sides& sides) {
   }
 }
 
+std::vector<TakenSide> NeededWhere::sides(const Expr& node) const {
+  const auto found = sides_.find(node.get());
+  return found == sides_.end() ? Sides() : found->second;
+}
+
 bool NeededWhere::implies(const Expr& node, const Expr& condition) const {
   const auto found = sides_.find(node.get());
   return found != sides_.end() && is_among(without_negation({condition, true}), found->second);

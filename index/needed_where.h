@@ -14,6 +14,9 @@ class NeededWhere {
  public:
   explicit NeededWhere(const lang::Expr& code);
 
+  // Sides of conditions that are taken wherever this node of the code is needed: those around it,
+  // outer ones first.
+  std::vector<TakenSide> sides(const lang::Expr& node) const;
   // Does the condition hold wherever this node of the code is needed?
   bool implies(const lang::Expr& node, const lang::Expr& condition) const;
 

@@ -30,6 +30,7 @@ inline void check_true(repl::Session& session, const std::string& program,
   for (const std::string& each : expressions) {
     const auto given = session.evaluate(each);
     if (!given) FAIL_CHECK(each << "\n" << rendered(given.errors()));
+    CAPTURE(each);
     if (given) CHECK(lang::to_string(*given).find("False") == std::string::npos);
   }
 }

@@ -1,0 +1,149 @@
+#include "ad/adjoint_scope.h"
+
+#include <algorithm>
+
+#include "lang/binders.h"
+#include "lang/visit.h"
+
+namespace relay::ad {
+
+using index::AskedMore;
+using index::TakenSide;
+using index::Ways;
+using lang::Expr;
+using lang::IndexBinder;
+
+using Id = AdjointScopes::Id;
+
+Id AdjointScopes::outermost(std::vector<IndexBinder> points) {
+  return add_level({kNone, levels_.size(), 0, std::move(points)});
+}
+
+Id AdjointScopes::at_points(Id around, std::vector<IndexBinder> points) {
+  const Level& outer = levels_[scopes_[around].level];
+  return add_level({around, outer.tree, outer.depth + 1, std::move(points)});
+}
+
+Id AdjointScopes::on_side(Id around, const TakenSide& side) {
+  const std::size_t known = scopes_.size();
+  const Id inner = scope(scopes_[around].level, conditions_.also(scopes_[around].ways, side));
+  if (inner == known) {
+    scopes_[inner].wider = around;
+    scopes_[inner].by = side;
+  }
+  return inner;
+}
+
+Id AdjointScopes::meeting(Id a, Id b) {
+  while (scopes_[a].level != scopes_[b].level) {
+    Id& deeper = levels_[scopes_[a].level].depth >= levels_[scopes_[b].level].depth ? a : b;
+    deeper = without_points(deeper).scope;
+  }
+  if (a == b) return a;
+  const std::size_t known = scopes_.size();
+  const Id both = scope(scopes_[a].level, conditions_.either(scopes_[a].ways, scopes_[b].ways));
+  if (both == known) scopes_[both].wider = wider_than(a, b);
+  return both;
+}
+
+std::vector<IndexBinder> AdjointScopes::points(Id scope) const {
+  const Level& level = levels_[scopes_[scope].level];
+  std::vector<IndexBinder> all;
+  if (level.around != kNone) all = points(level.around);
+  all.insert(all.end(), level.points.begin(), level.points.end());
+  return all;
+}
+
+std::vector<AskedMore> AdjointScopes::sides(Id scope) {
+  const Id around = levels_[scopes_[scope].level].around;
+  std::vector<AskedMore> all;
+  if (around != kNone) all = sides(around);
+  if (scope != all_of_level(scope)) all.push_back(asked_more(scope, all_of_level(scope)));
+  return all;
+}
+
+AdjointScopes::Left AdjointScopes::left(Expr a, Id from, Id to, bool is_loose) {
+  Left left{std::move(a)};
+  const auto leave = [&](Id outer) {
+    if (from == outer) return;
+    // Of several sides each is told as it is written: `a && b` in one, its `else` in the other.
+    const bool are_several = scopes_[outer].ways.size() > 1 || scopes_[from].ways.size() > 1;
+    const Id written = are_several ? wider_than(from, outer) : kNone;
+    left.value = kept(left.value, asked_more(from, written == kNone ? outer : written), is_loose);
+    left.is_kept = true;
+  };
+  while (scopes_[from].level != scopes_[to].level) {
+    leave(all_of_level(from));
+    const Outer outer = without_points(from);
+    left.has_points = left.has_points || !outer.has_all;
+    left.value = lang::rename_bound(
+        lang::make_reduction(lang::ReduceOp::Sum, levels_[scopes_[from].level].points, left.value));
+    from = outer.scope;
+  }
+  leave(to);
+  const Id around = levels_[scopes_[to].level].around;
+  left.is_kept = !is_loose || (left.is_kept && (around == kNone || sides(around).empty()));
+  return left;
+}
+
+const AdjointScopes::Outer& AdjointScopes::without_points(Id inner) {
+  const auto [place, is_new] = without_points_.try_emplace(inner);
+  if (is_new) {
+    const Level& level = levels_[scopes_[inner].level];
+    const Ways& all = scopes_[inner].ways;
+    const Ways ways = conditions_.only(
+        all, [&](const Expr& condition) { return lang::used_by(condition, level.points).empty(); });
+    const Scope& around = scopes_[level.around];
+    place->second = {scope(around.level, conditions_.both(around.ways, ways)), ways == all};
+  }
+  return place->second;
+}
+
+// As they are written, where the one was entered from the other.
+AskedMore AdjointScopes::asked_more(Id inner, Id outer) {
+  AskedMore asked;
+  for (Id each = inner; each != outer; each = scopes_[each].wider) {
+    const Id wider = scopes_[each].wider;
+    const TakenSide& by = scopes_[each].by;
+    AskedMore more;
+    if (by.condition) {
+      more.sides = {by};
+    } else if (wider != kNone) {
+      more = conditions_.asked_more(scopes_[each].ways, scopes_[wider].ways);
+    }
+    if (wider == kNone || (asked.any.condition && more.any.condition))
+      return conditions_.asked_more(scopes_[inner].ways, scopes_[outer].ways);
+    asked.sides.insert(asked.sides.begin(), more.sides.begin(), more.sides.end());
+    if (more.any.condition) asked.any = more.any;
+  }
+  return asked;
+}
+
+// The innermost one that both were entered from. Null: none is known.
+Id AdjointScopes::wider_than(Id a, Id b) const {
+  while (a != b && a != kNone && b != kNone) {
+    Id& later = a > b ? a : b;
+    later = scopes_[later].wider;
+  }
+  return a == b ? a : kNone;
+}
+
+Id AdjointScopes::add_level(Level level) {
+  levels_.push_back(std::move(level));
+  return levels_.back().all = scope(levels_.size() - 1, {{}});
+}
+
+Id AdjointScopes::scope(std::size_t level, Ways ways) {
+  const auto [place, is_new] = known_.try_emplace({level, ways}, scopes_.size());
+  if (is_new) scopes_.push_back({level, std::move(ways)});
+  return place->second;
+}
+
+Expr kept(Expr value, const AskedMore& sides, bool is_loose) {
+  if (is_loose) value = sides.any.kept(value);
+  for (auto side = sides.sides.rbegin(); side != sides.sides.rend(); ++side)
+    value = side->kept(value);
+  return value;
+}
+
+}  // namespace relay::ad

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "index/ways.h"
+#include "lang/expr.h"
+
+namespace relay::ad {
+
+// Where an adjoint holds in scalar code: at which points, and on which sides of conditions. A scope
+// is in another one, with points of its own or on more sides. Those in which, in the end, the same
+// one is are a tree.
+class AdjointScopes {
+ public:
+  using Id = std::size_t;
+
+  // A tree with these points.
+  Id outermost(std::vector<lang::IndexBinder> points);
+  // The points of a reduction, for each of `around`. Each call makes a scope.
+  Id at_points(Id around, std::vector<lang::IndexBinder> points);
+  Id on_side(Id around, const index::TakenSide& side);
+  // The innermost one around two scopes of a tree: what is in it is used in one of the two, at
+  // least, but for conditions of inner points.
+  Id meeting(Id a, Id b);
+
+  std::size_t tree_of(Id scope) const { return levels_[scopes_[scope].level].tree; }
+  // Of all that is around the scope, outer ones first.
+  std::vector<lang::IndexBinder> points(Id scope) const;
+  std::vector<index::AskedMore> sides(Id scope);
+
+  // An adjoint that leaves a scope for one around it.
+  struct Left {
+    lang::Expr value;         // 0 where a side is not taken, and summed over points
+    bool is_kept = false;     // is it 0 wherever `to` is not taken?
+    bool has_points = false;  // may it be 0 where `to` is taken, by sides that points choose?
+  };
+  // `is_loose`: may it be other than 0 where `from` is not taken?
+  Left left(lang::Expr a, Id from, Id to, bool is_loose);
+
+ private:
+  static constexpr Id kNone = SIZE_MAX;
+  // With points of its own.
+  struct Level {
+    Id around;  // kNone: nothing
+    std::size_t tree;
+    std::size_t depth;
+    std::vector<lang::IndexBinder> points;
+    Id all = kNone;  // of its scopes: the one on no side
+  };
+  struct Scope {
+    std::size_t level;
+    index::Ways ways;       // at this level
+    Id wider = kNone;       // what it was entered from, an earlier one; null: not known
+    index::TakenSide by{};  // and by which side, as it is written; null: by several
+  };
+  // What is around the points of a scope, with those sides that these do not choose.
+  struct Outer {
+    Id scope = kNone;
+    bool has_all = false;  // are those all sides?
+  };
+
+  Id add_level(Level level);
+  Id scope(std::size_t level, index::Ways ways);
+  const Outer& without_points(Id scope);
+  index::AskedMore asked_more(Id inner, Id outer);
+  Id wider_than(Id a, Id b) const;
+  Id all_of_level(Id scope) const { return levels_[scopes_[scope].level].all; }
+
+  std::vector<Level> levels_;
+  std::vector<Scope> scopes_;
+  std::map<std::pair<std::size_t, index::Ways>, Id> known_;
+  std::unordered_map<Id, Outer> without_points_;
+  index::Conditions conditions_;
+};
+
+// The value where they are asked for, and 0 elsewhere. `is_loose`: as above.
+lang::Expr kept(lang::Expr value, const index::AskedMore& sides, bool is_loose);
+
+}  // namespace relay::ad
