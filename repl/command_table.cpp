@@ -331,7 +331,9 @@ constexpr Command kCommands[] = {
      ": Tensor[(40, 2), int64]",
      run_set},
     {":help", Group::Session, "[COMMAND]", "the commands, or what one of them does",
-     "Commands may be abbreviated as long as one alone begins so: `:ty` is `:type`.",
+     "Commands may be abbreviated as long as one alone begins so: `:ty` is `:type`. Of another "
+     "word it "
+     "says what `:doc` says.",
      "relay> :help :quit\n"
      ":quit\n"
      "leaves\n"

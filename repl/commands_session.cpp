@@ -46,11 +46,13 @@ CommandOutcome run_forget(Session& session, std::string_view argument) {
   return outcome_of(session.forget(std::string(plain_name(argument))));
 }
 
-CommandOutcome run_help(Session&, std::string_view argument) {
+CommandOutcome run_help(Session& session, std::string_view argument) {
   if (argument.empty()) return output(describe_commands());
   const auto command = find_command(argument);
-  if (!command) return {"", command.errors()};
-  return output(describe_command(**command));
+  if (command) return output(describe_command(**command));
+  CommandOutcome of_name;
+  if (!argument.starts_with(':')) of_name = run_doc(session, argument);
+  return of_name.text.empty() ? CommandOutcome{"", command.errors()} : of_name;
 }
 
 CommandOutcome run_quit(Session&, std::string_view) { return {"", {}, true}; }

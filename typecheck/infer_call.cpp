@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -714,6 +713,23 @@ std::optional<std::string> missing_key(const Call& call, const OpDef& op) {
   return std::nullopt;
 }
 
+// An operator that is meant where another one is called with so many arguments.
+std::optional<std::string> another_by_arity(const OpDef& op, std::size_t count) {
+  struct Meant {
+    std::string_view name;
+    std::size_t count;
+    std::string_view help;
+  };
+  static constexpr auto kMeant = std::to_array<Meant>({
+      {"max", 2, "help: `maximum` is the larger of two"},
+      {"min", 2, "help: `minimum` is the smaller of two"},
+      {"variance", 1, "help: `var` computes the mean, too"},
+  });
+  const auto* meant = std::ranges::find_if(
+      kMeant, [&](const Meant& each) { return each.name == op.name && each.count == count; });
+  return meant == kMeant.end() ? std::nullopt : std::optional<std::string>(meant->help);
+}
+
 Diagnostic wrong_operator_arity(const Call& call, const OpDef& op, const std::vector<Type>& found) {
   Diagnostic diagnostic(DiagnosticKind::WrongArity,
                         fmt::format("`{}` takes {}, found {}", op.name,
@@ -734,7 +750,10 @@ Diagnostic wrong_operator_arity(const Call& call, const OpDef& op, const std::ve
     if (!help) help = missing_attribute(call, op);
     diagnostic.note(help.value_or("help: a key comes first, as `random.key(0)`"));
   }
-  if (call.args.size() <= op.inputs.size()) return diagnostic;
+  if (call.args.size() < op.inputs.size()) {
+    if (auto meant = another_by_arity(op, call.args.size())) diagnostic.note(std::move(*meant));
+    return diagnostic;
+  }
   // `sum(x, axis)`
   const auto* last = as<Var>(call.args.back());
   const bool is_attribute =
@@ -755,9 +774,8 @@ Diagnostic wrong_operator_arity(const Call& call, const OpDef& op, const std::ve
   if (!is_number(call.args[0])) named = with_named_attributes(call, op);
   if (named) {
     diagnostic.note(fmt::format("help: attributes are named: `{}`", *named));
-  } else if (call.args.size() == 2 && (op.name == "max" || op.name == "min")) {
-    diagnostic.note(fmt::format("help: `{}imum` is the {} of two", op.name,
-                                op.name == "max" ? "larger" : "smaller"));
+  } else if (auto meant = another_by_arity(op, call.args.size())) {
+    diagnostic.note(std::move(*meant));
   }
   return diagnostic;
 }
