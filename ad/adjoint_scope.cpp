@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lang/binders.h"
+#include "lang/build.h"
 #include "lang/visit.h"
 
 namespace relay::ad {
@@ -37,7 +38,7 @@ Id AdjointScopes::on_side(Id around, const TakenSide& side) {
 Id AdjointScopes::meeting(Id a, Id b) {
   while (scopes_[a].level != scopes_[b].level) {
     Id& deeper = levels_[scopes_[a].level].depth >= levels_[scopes_[b].level].depth ? a : b;
-    deeper = without_points(deeper).scope;
+    deeper = outer(deeper).scope;
   }
   if (a == b) return a;
   const std::size_t known = scopes_.size();
@@ -62,32 +63,70 @@ std::vector<AskedMore> AdjointScopes::sides(Id scope) {
   return all;
 }
 
-AdjointScopes::Left AdjointScopes::left(Expr a, Id from, Id to, bool is_loose) {
-  Left left{std::move(a)};
-  const auto leave = [&](Id outer) {
-    if (from == outer) return;
-    // Of several sides each is told as it is written: `a && b` in one, its `else` in the other.
-    const bool are_several = scopes_[outer].ways.size() > 1 || scopes_[from].ways.size() > 1;
-    const Id written = are_several ? wider_than(from, outer) : kNone;
-    left.value = kept(left.value, asked_more(from, written == kNone ? outer : written), is_loose);
-    left.is_kept = true;
-  };
-  while (scopes_[from].level != scopes_[to].level) {
-    leave(all_of_level(from));
-    const Outer outer = without_points(from);
-    left.has_points = left.has_points || !outer.has_all;
-    left.value = lang::rename_bound(
-        lang::make_reduction(lang::ReduceOp::Sum, levels_[scopes_[from].level].points, left.value));
-    from = outer.scope;
+AdjointScopes::Sum AdjointScopes::sum(const std::vector<Part>& parts, Id to) {
+  Sum sum;
+  Waiting waiting;
+  for (const Part& part : parts) add(waiting, without_points(part, sum, to));
+  Id written = to;  // what they all were entered from
+  bool are_several = scopes_[to].ways.size() > 1;
+  for (const auto& [scope, part] : waiting) {
+    written = wider_than(written, scope);
+    are_several = are_several || scopes_[scope].ways.size() > 1;
   }
-  leave(to);
-  const Id around = levels_[scopes_[to].level].around;
-  left.is_kept = !is_loose || (left.is_kept && (around == kNone || sides(around).empty()));
-  return left;
+  // Of several sides each is told as it is written: `a && b` in one, its `else` in the other.
+  if (written == kNone || (written != to && !are_several)) {
+    leave_one_by_one(waiting, to);
+    written = to;
+  } else if (waiting.size() > 1 || waiting.begin()->first != to) {
+    while (waiting.begin()->first != written) {
+      Part part = std::move(waiting.begin()->second);
+      waiting.erase(waiting.begin());
+      const Id wider = scopes_[part.scope].wider;
+      part.value = kept(part.value, asked_more(part.scope, wider), part.is_loose);
+      part.scope = wider;
+      add(waiting, std::move(part));
+    }
+  }
+  sum.value = waiting.begin()->second.value;
+  const Id all = all_of_level(to);
+  const bool is_kept = written != to && written == all && sides(all).empty();
+  sum.is_loose = !is_kept && waiting.begin()->second.is_loose;
+  return sum;
 }
 
-const AdjointScopes::Outer& AdjointScopes::without_points(Id inner) {
-  const auto [place, is_new] = without_points_.try_emplace(inner);
+void AdjointScopes::add(Waiting& waiting, Part part) {
+  const auto [place, is_new] = waiting.try_emplace(part.scope, part);
+  if (is_new) return;
+  place->second.value = lang::build::add(place->second.value, part.value);
+  place->second.is_loose = place->second.is_loose || part.is_loose;
+}
+
+// The part in a scope with the points of `to`.
+AdjointScopes::Part AdjointScopes::without_points(Part part, Sum& sum, Id to) {
+  while (scopes_[part.scope].level != scopes_[to].level) {
+    part.value = kept(part.value, asked_more(part.scope, all_of_level(part.scope)), part.is_loose);
+    part.value = lang::rename_bound(lang::make_reduction(
+        lang::ReduceOp::Sum, levels_[scopes_[part.scope].level].points, part.value));
+    const Outer& around = outer(part.scope);
+    sum.has_points = sum.has_points || !around.has_all;
+    part.scope = around.scope;
+  }
+  return part;
+}
+
+void AdjointScopes::leave_one_by_one(Waiting& waiting, Id to) {
+  Waiting left;
+  for (auto& [scope, part] : waiting) {
+    part.value = kept(part.value, asked_more(scope, to), part.is_loose);
+    part.scope = to;
+    add(left, std::move(part));
+  }
+  waiting = std::move(left);
+}
+
+// What is around the points of a scope.
+const AdjointScopes::Outer& AdjointScopes::outer(Id inner) {
+  const auto [place, is_new] = outer_.try_emplace(inner);
   if (is_new) {
     const Level& level = levels_[scopes_[inner].level];
     const Ways& all = scopes_[inner].ways;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -33,14 +34,22 @@ class AdjointScopes {
   std::vector<lang::IndexBinder> points(Id scope) const;
   std::vector<index::AskedMore> sides(Id scope);
 
-  // An adjoint that leaves a scope for one around it.
-  struct Left {
-    lang::Expr value;         // 0 where a side is not taken, and summed over points
-    bool is_kept = false;     // is it 0 wherever `to` is not taken?
-    bool has_points = false;  // may it be 0 where `to` is taken, by sides that points choose?
+  // What a use gives to the adjoint of a value.
+  struct Part {
+    Id scope;  // where it holds
+    lang::Expr value;
+    bool is_loose;  // may it be other than 0 where the scope is not taken?
   };
-  // `is_loose`: may it be other than 0 where `from` is not taken?
-  Left left(lang::Expr a, Id from, Id to, bool is_loose);
+  // An adjoint in a scope.
+  struct Sum {
+    lang::Expr value;
+    bool is_loose = false;
+    bool has_points = false;  // may it be 0 where the scope is taken, by sides that points choose?
+  };
+  // Of parts in scopes in which `to` is around them: each is 0 where a side is not taken, and
+  // summed over points. Of one side and the other, `if a { … } else if b { … }`, they become one
+  // choice in the other: the cost is linear in parts and scopes.
+  Sum sum(const std::vector<Part>& parts, Id to);
 
  private:
   static constexpr Id kNone = SIZE_MAX;
@@ -66,15 +75,20 @@ class AdjointScopes {
 
   Id add_level(Level level);
   Id scope(std::size_t level, index::Ways ways);
-  const Outer& without_points(Id scope);
+  const Outer& outer(Id scope);
   index::AskedMore asked_more(Id inner, Id outer);
+  // By scope, inner ones first.
+  using Waiting = std::map<Id, Part, std::greater<>>;
+  static void add(Waiting& waiting, Part part);
+  Part without_points(Part part, Sum& sum, Id to);
+  void leave_one_by_one(Waiting& waiting, Id to);
   Id wider_than(Id a, Id b) const;
   Id all_of_level(Id scope) const { return levels_[scopes_[scope].level].all; }
 
   std::vector<Level> levels_;
   std::vector<Scope> scopes_;
   std::map<std::pair<std::size_t, index::Ways>, Id> known_;
-  std::unordered_map<Id, Outer> without_points_;
+  std::unordered_map<Id, Outer> outer_;
   index::Conditions conditions_;
 };
 

@@ -18,6 +18,7 @@
 #include "index/conditions.h"
 #include "index/scalar_form.h"
 #include "index/scalar_work.h"
+#include "index/shared_reads.h"
 #include "index/ways.h"
 #include "lang/binders.h"
 #include "lang/build.h"
@@ -40,6 +41,7 @@ using index::scalar_work;
 using index::ScalarWork;
 using index::TakenSide;
 using index::with_common_factors;
+using index::with_shared_reads;
 using index::without_negation;
 using lang::as;
 using lang::Expr;
@@ -163,7 +165,7 @@ class AdjointWalker {
         step_at_own_points(*node, own->second, homes->second);
       } else {
         for (const Home& home : homes->second) {
-          if (home.adjoint) step_at_home(*node, home);
+          if (!home.adjoint.empty()) step_at_home(*node, home);
         }
       }
     }
@@ -176,9 +178,7 @@ class AdjointWalker {
   // Where the uses of a node meet that are in one tree of scopes.
   struct Home {
     ScopeId scope;
-    bool is_guarded = false;  // by sides that the scope does not know
-    bool is_loose = false;    // may the adjoint be other than 0 where the scope is not taken?
-    Expr adjoint = nullptr;   // null: zero
+    std::vector<AdjointScopes::Part> adjoint = {};
   };
 
   // --- Scopes ---
@@ -249,11 +249,7 @@ class AdjointWalker {
   void contribute(const Expr& expr, ScopeId use, Expr a, bool is_loose) {
     if (!a || !is_differentiable_scalar(expr)) return;
     if (untaken_) a = where_used(untaken_, a);
-    Home& home = *home_in(scopes_.tree_of(use), expr);
-    AdjointScopes::Left left = scopes_.left(std::move(a), use, home.scope, is_loose);
-    home.is_guarded = home.is_guarded || left.has_points;
-    home.is_loose = home.is_loose || !left.is_kept;
-    home.adjoint = home.adjoint ? build::add(home.adjoint, left.value) : left.value;
+    home_in(scopes_.tree_of(use), expr)->adjoint.push_back({use, std::move(a), is_loose});
   }
 
   // The sum of all that its uses give it, over the points that it does not depend on.
@@ -262,10 +258,10 @@ class AdjointWalker {
     Expr sum;
     bool is_guarded = false;
     for (const Home& home : homes) {
-      if (!home.adjoint) continue;
-      Expr a = home.adjoint;
-      is_guarded = is_guarded || home.is_guarded || may_be_unused(home.scope);
-      a = kept(home.scope, a, home.is_loose);
+      if (home.adjoint.empty()) continue;
+      const AdjointScopes::Sum part = scopes_.sum(home.adjoint, home.scope);
+      is_guarded = is_guarded || part.has_points || may_be_unused(home.scope);
+      Expr a = kept(home.scope, part.value, part.is_loose);
       const std::uint64_t others = use_.of(scopes_.points(home.scope)) & ~points;
       if (others != 0)
         a = lang::rename_bound(lang::make_reduction(ReduceOp::Sum, use_.binders_in(others), a));
@@ -279,8 +275,10 @@ class AdjointWalker {
 
   void step_at_home(const Expr& expr, const Home& home) {
     const auto arithmetic = lang::arithmetic_step(expr);
-    if (home.is_guarded && arithmetic && !lang::is_cheap(arithmetic->prim)) untaken_ = home.adjoint;
-    step(expr, home.scope, home.adjoint, home.is_loose);
+    const AdjointScopes::Sum adjoint = scopes_.sum(home.adjoint, home.scope);
+    if (adjoint.has_points && arithmetic && !lang::is_cheap(arithmetic->prim))
+      untaken_ = adjoint.value;
+    step(expr, home.scope, adjoint.value, adjoint.is_loose);
     untaken_ = nullptr;
   }
 
@@ -438,7 +436,7 @@ Contribution whole_read(const lang::Index& index, const lang::VariableRef& varia
 
 std::vector<Contribution> transpose(const Expr& form, const std::vector<Expr>& adjoints,
                                     Emitter& code) {
-  const Expr plain = with_common_factors(lang::rename_bound(form));
+  const Expr plain = with_shared_reads(with_common_factors(lang::rename_bound(form)));
   AdjointWalker walker(plain, code);
   std::vector<IndexBinder> domain;
   if (const auto* comprehension = as<lang::Comprehension>(plain)) {

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "lang/expr.h"
+
+namespace relay::index {
+
+// The code with equal reads, `x[i]` here and there, as one node: what is found out or done once for
+// a node is so for all of them. Cost: linear, where few reads have equal hashes.
+lang::Expr with_shared_reads(const lang::Expr& code);
+
+}  // namespace relay::index
