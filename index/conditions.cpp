@@ -5,6 +5,9 @@
 
 #include "lang/binders.h"
 #include "lang/build.h"
+#include "lang/lowerable.h"
+#include "lang/op.h"
+#include "lang/visit.h"
 
 namespace relay::index {
 
@@ -62,6 +65,20 @@ std::vector<TakenSide> conjuncts(const TakenSide& side) {
   return sides;
 }
 
+namespace {
+
+// Does it divide, or call a function of the mathematical library?
+bool may_be_infinite(const Expr& value) {
+  bool is_so = false;
+  lang::visit_post_order(value, [&](const Expr& node) {
+    const auto step = lang::arithmetic_step(node);
+    is_so = is_so || (step ? !lang::is_cheap(step->prim) : node->kind == lang::ExprKind::Call);
+  });
+  return is_so;
+}
+
+}  // namespace
+
 Expr kept_at_points(Expr value, const std::vector<TakenSide>& sides,
                     const std::vector<IndexBinder>& binders) {
   if (sides.empty()) return value;
@@ -72,11 +89,23 @@ Expr kept_at_points(Expr value, const std::vector<TakenSide>& sides,
   };
   std::vector<TakenSide> all;
   for (const TakenSide& side : sides) std::ranges::move(conjuncts(side), std::back_inserter(all));
+  Expr others;  // that depend on more
   for (auto side = all.rbegin(); side != all.rend(); ++side) {
-    if (std::ranges::all_of(lang::used_by(side->condition, binders), is_among))
+    if (std::ranges::all_of(lang::used_by(side->condition, binders), is_among)) {
       value = side->kept(value);
+    } else {
+      others =
+          both(others, side->holds ? side->condition : build::prim(Prim::Not, {side->condition}));
+    }
   }
-  return value;
+  if (!others || !may_be_infinite(value)) return value;
+  std::vector<IndexBinder> more;
+  for (const IndexBinder& each : lang::used_by(others, binders)) {
+    if (!lang::used_by(each.extent, binders).empty()) return value;
+    if (!is_among(each)) more.push_back(each);
+  }
+  const Expr any = lang::rename_bound(lang::make_reduction(lang::ReduceOp::Any, more, others));
+  return TakenSide{any}.kept(value);
 }
 
 Expr both(const Expr& so_far, const Expr& condition) {

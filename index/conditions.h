@@ -20,8 +20,8 @@ struct TakenSide {
 // The same side by a condition that is no negation.
 TakenSide without_negation(TakenSide side);
 
-// The value where all the sides are taken, but for those that depend on binders on which it does
-// not; 0 elsewhere.
+// The value where all the sides are taken, 0 elsewhere. Where sides depend on binders on which it
+// does not, and it may be infinite: where they are taken for any of these.
 lang::Expr kept_at_points(lang::Expr value, const std::vector<TakenSide>& sides,
                           const std::vector<lang::IndexBinder>& binders);
 

@@ -13,7 +13,7 @@ using lang::Prim;
 
 namespace {
 
-constexpr std::size_t kMostSides = 8;  // around one value
+constexpr std::size_t kMostSides = 64;  // around one value
 
 }  // namespace
 
@@ -37,23 +37,30 @@ NeededWhere::NeededWhere(const Expr& code) {
     if (const auto* var = as<lang::Var>(node)) {
       const auto [known, is_new] = of_variables.try_emplace(var->variable.get(), sides);
       if (!is_new)
-        std::erase_if(known->second, [&](const TakenSide& each) { return !is_among(each, sides); });
+        std::erase_if(known->second, [&](const Side& each) { return !is_among(each, sides); });
     }
     use_parts(node, sides);
   }
 }
 
-bool NeededWhere::is_among(const TakenSide& side, const Sides& sides) {
-  return std::any_of(sides.begin(), sides.end(), [&](const TakenSide& each) {
-    return each.holds == side.holds &&
-           (each.condition == side.condition || lang::alpha_equal(each.condition, side.condition));
+NeededWhere::Side NeededWhere::side(const TakenSide& taken) {
+  const TakenSide plain = without_negation(taken);
+  return {plain, lang::structural_hash(plain.condition)};
+}
+
+bool NeededWhere::is_among(const Side& side, const Sides& sides) {
+  return std::any_of(sides.begin(), sides.end(), [&](const Side& each) {
+    const Expr& condition = each.taken.condition;
+    return each.hash == side.hash && each.taken.holds == side.taken.holds &&
+           (condition == side.taken.condition ||
+            lang::alpha_equal(condition, side.taken.condition));
   });
 }
 
 void NeededWhere::use(const Expr& node, const Sides& sides) {
   const auto [known, is_new] = sides_.try_emplace(node.get(), sides);
   if (!is_new)
-    std::erase_if(known->second, [&](const TakenSide& each) { return !is_among(each, sides); });
+    std::erase_if(known->second, [&](const Side& each) { return !is_among(each, sides); });
 }
 
 void NeededWhere::use_parts(const Expr& node, const Sides& sides) {
@@ -61,7 +68,7 @@ void NeededWhere::use_parts(const Expr& node, const Sides& sides) {
     use(condition, sides);
     for (const bool holds : {true, false}) {
       Sides inner = sides;
-      if (inner.size() < kMostSides) inner.push_back(without_negation({condition, holds}));
+      if (inner.size() < kMostSides) inner.push_back(side({condition, holds}));
       use(holds ? first : second, inner);
     }
   };
@@ -79,12 +86,15 @@ void NeededWhere::use_parts(const Expr& node, const Sides& sides) {
 
 std::vector<TakenSide> NeededWhere::sides(const Expr& node) const {
   const auto found = sides_.find(node.get());
-  return found == sides_.end() ? Sides() : found->second;
+  std::vector<TakenSide> sides;
+  if (found == sides_.end()) return sides;
+  for (const Side& each : found->second) sides.push_back(each.taken);
+  return sides;
 }
 
 bool NeededWhere::implies(const Expr& node, const Expr& condition) const {
   const auto found = sides_.find(node.get());
-  return found != sides_.end() && is_among(without_negation({condition, true}), found->second);
+  return found != sides_.end() && is_among(side({condition, true}), found->second);
 }
 
 }  // namespace relay::index

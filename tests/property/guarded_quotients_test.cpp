@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t kPrograms = 120;
 
-// Bodies over x: float64[n, p] and operands z0, z1 and z2, which are 0 where the condition of their
-// number does not hold.
+// Bodies over x: float64[5, 5] and operands z0 to z3, which are 0 where the condition of their
+// number does not hold; the last of each is a matrix.
 class Quotients {
  public:
   explicit Quotients(std::uint64_t seed) : random_(seed) {}
@@ -39,12 +39,15 @@ class Quotients {
     }
     const std::string body = number(5, {});
     return conditions + operands +
-           "let zero = (z0(0.0f64), z1(0.0f64), z2(0.0f64))\n"
-           "let one = (z0(1.0f64), z1(1.0f64), z2(1.0f64))\n"
+           "let c3 = for i < 5, j < 5 { mod(i * 3 + j, 4) > 1 }\n"
+           "def z3(other) { for i < 5, j < 5 { if c3[i, j] { 0.8f64 + 0.1 * cast(i + j, "
+           "dtype=\"float64\") } else { other } } }\n"
+           "let zero = (z0(0.0f64), z1(0.0f64), z2(0.0f64), z3(0.0f64))\n"
+           "let one = (z0(1.0f64), z1(1.0f64), z2(1.0f64), z3(1.0f64))\n"
            "let x = for i < 5, j < 5 { 0.6f64 + 0.04 * cast(mod(i * 5 + j * 3, 13), "
            "dtype=\"float64\") }\n"
            "def total(x: Tensor[(5, 5), float64], z) {\n"
-           "  let z0 = z.0; let z1 = z.1; let z2 = z.2; let d = x[2, 3] + 0.5;\n"
+           "  let z0 = z.0; let z1 = z.1; let z2 = z.2; let z3 = z.3; let d = x[2, 3] + 0.5;\n"
            "  let y = for i < 5, j < 5 { " +
            body +
            " };\n"
@@ -60,7 +63,11 @@ class Quotients {
     return from[random_.below(from.size())];
   }
 
-  Side side() { return fmt::format("{}[{}]", random_.below(3), pick(indices_)); }
+  Side side() {
+    const std::string index = pick(indices_);
+    if (random_.one_in(4)) return fmt::format("3[{}, {}]", index, pick(indices_));
+    return fmt::format("{}[{}]", random_.below(3), index);
+  }
 
   // A choice by one side, by two, or by one and the other side of another.
   std::string choice(int depth, const Sides& taken) {
@@ -146,7 +153,7 @@ class Quotients {
         indices_.push_back("k");
         const std::string inner = number(depth - 1, taken);
         indices_.pop_back();
-        return fmt::format("({} k < 5 {{ {} }})", pick({"sum", "max", "sum"}), inner);
+        return fmt::format("({} k < 5 {{ {} }})", pick({"sum", "max", "prod"}), inner);
       }
       case 12:
         return fmt::format("{}({})", pick({"sin", "tanh"}), number(depth - 1, taken));
