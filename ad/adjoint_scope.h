@@ -25,8 +25,8 @@ class AdjointScopes {
   // The points of a reduction, for each of `around`. Each call makes a scope.
   Id at_points(Id around, std::vector<lang::IndexBinder> points);
   Id on_side(Id around, const index::TakenSide& side);
-  // The innermost one around two scopes of a tree: what is in it is used in one of the two, at
-  // least, but for conditions of inner points.
+  // The innermost one around two scopes of a tree: it is taken where one of the two is. Where that
+  // depends on inner points, of which some may take a side and others not, it asks for less.
   Id meeting(Id a, Id b);
 
   std::size_t tree_of(Id scope) const { return levels_[scopes_[scope].level].tree; }
@@ -64,7 +64,7 @@ class AdjointScopes {
   struct Scope {
     std::size_t level;
     index::Ways ways;       // at this level
-    Id wider = kNone;       // what it was entered from, an earlier one; null: not known
+    Id wider = kNone;       // what it was entered from, an earlier one; kNone: not known
     index::TakenSide by{};  // and by which side, as it is written; null: by several
   };
   // What is around the points of a scope, with those sides that these do not choose.

@@ -249,7 +249,9 @@ class AdjointWalker {
   void contribute(const Expr& expr, ScopeId use, Expr a, bool is_loose) {
     if (!a || !is_differentiable_scalar(expr)) return;
     if (untaken_) a = where_used(untaken_, a);
-    home_in(scopes_.tree_of(use), expr)->adjoint.push_back({use, std::move(a), is_loose});
+    Home* const home = home_in(scopes_.tree_of(use), expr);
+    RELAY_CHECK(home, "what is used has a place where its uses meet");
+    home->adjoint.push_back({use, std::move(a), is_loose});
   }
 
   // The sum of all that its uses give it, over the points that it does not depend on.
@@ -293,12 +295,17 @@ class AdjointWalker {
 
   // What a table holds that is read only where the scope is taken.
   Expr kept_in_table(ScopeId scope, const Expr& value) {
+    return index::kept_at_points(value, all_sides(scope), scopes_.points(scope));
+  }
+
+  // Outer ones first.
+  std::vector<TakenSide> all_sides(ScopeId scope) {
     std::vector<TakenSide> sides;
     for (AskedMore& asked : scopes_.sides(scope)) {
       std::ranges::move(asked.sides, std::back_inserter(sides));
       if (asked.any.condition) sides.push_back(asked.any);
     }
-    return index::kept_at_points(value, sides, scopes_.points(scope));
+    return sides;
   }
 
   bool may_be_unused(ScopeId scope) {
@@ -391,10 +398,7 @@ class AdjointWalker {
   void read(const Expr& expr, const lang::VariableRef& variable, const std::vector<Expr>& indices,
             ScopeId scope, Expr a, bool is_loose) {
     Taken taken;
-    for (const AskedMore& asked : scopes_.sides(scope)) {
-      for (const TakenSide& side : asked.sides) taken.add(side);
-      if (asked.any.condition) taken.add(asked.any);
-    }
+    for (const TakenSide& side : all_sides(scope)) taken.add(side);
     Contribution read{
         variable, {}, kept(scope, std::move(a), is_loose), scopes_.points(scope), expr->span};
     for (const Expr& index : indices) {

@@ -14,7 +14,7 @@ namespace build = lang::build;
 
 namespace {
 
-// More than these are compared no further.
+// More than these become one (few).
 constexpr std::size_t kMostWays = 64;
 
 using Way = std::vector<std::size_t>;

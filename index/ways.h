@@ -27,8 +27,9 @@ class Conditions {
  public:
   // Where the side is taken, too.
   Ways also(const Ways& ways, const TakenSide& side);
-  // Without what says nothing: {a} or {not a, b} is {a} or {b}. Cost: linear in both, for each way
-  // that is new; many ways become one that asks for a condition of its own.
+  // Without what says nothing: {a} or {not a, b} is {a} or {b}. Each way that is new
+  // is compared with those that there are; of more than 64 one is made that asks for a condition of
+  // its own.
   Ways either(const Ways& a, const Ways& b);
   Ways both(const Ways& a, const Ways& b);
   // What they ask for by such conditions.

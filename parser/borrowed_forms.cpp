@@ -140,7 +140,7 @@ Found bare_branches(std::string_view text, std::uint32_t at, bool is_last) {
 Found condition_behind(std::string_view text, std::uint32_t at) {
   const std::size_t other = text.find(" else ", at);
   if (other == std::string_view::npos ||
-      text.substr(at, other - at).find('\n') != std::string::npos)
+      text.substr(at, other - at).find_first_of("\n{") != std::string::npos)
     return std::nullopt;
   const auto middle = static_cast<std::uint32_t>(other);
   const std::uint32_t begin = expression_begin(text, at);
@@ -477,7 +477,8 @@ void add_forms(const lang::Diagnostic& error, std::string_view text, std::uint32
   if (says(error, "the function's body")) add(body_behind_arrow(text, at, says(error, "`=`")));
   if (says(error, "expected `=`")) add(let_function(text, at));
   if (rest.starts_with(',') && says(error, "expected `=`")) add(bare_pattern(text, at));
-  if (rest.starts_with("if ") && says(error, "after the expression"))
+  if (rest.starts_with("if ") &&
+      (says(error, "after the expression") || says(error, "to close the")))
     add(condition_behind(text, at));
   if (says(error, "and parameters")) add(bare_parameters(text, at));
   add(step(text, at));

@@ -208,6 +208,30 @@ std::string help_for_booleans(ReduceOp op, Span body) {
                      op == ReduceOp::Sum ? "counts those that hold" : "is a number");
 }
 
+// `sum i { a[i] }` of a matrix.
+std::optional<std::string> with_all_indices(const Reduction& node, const Type& body) {
+  const ExprNode* tail = tail_of(node.body);
+  const auto* tensor = as<TensorType>(body);
+  if (tail->kind != ExprKind::Index || !tail->span || !tensor || !tensor->shape.has_rank())
+    return std::nullopt;
+  std::string read(tail->span.text());
+  if (tensor->shape.rank() == 0 || !read.ends_with(']') || read.find('\n') != std::string::npos)
+    return std::nullopt;
+  read.pop_back();
+  std::vector<std::string> names;
+  for (const IndexBinder& binder : node.binders) names.push_back(binder.variable->name);
+  std::size_t missing = tensor->shape.rank();
+  for (char c = names.back().size() == 1 ? names.back()[0] : 'i'; c <= 'z' && missing > 0; ++c) {
+    const std::string name(1, c);
+    if (std::ranges::find(names, name) != names.end()) continue;
+    names.push_back(name);
+    read += ", " + name;
+    --missing;
+  }
+  return fmt::format("help: each axis has an index: `{} {} {{ {}] }}`", name_of(node.op),
+                     fmt::join(names, ", "), read);
+}
+
 }  // namespace
 
 Type Inference::infer_reduction(const Reduction& node) {
@@ -231,6 +255,8 @@ Type Inference::infer_reduction(const Reduction& node) {
     diagnostic.label(span, describe_type(body, solver_));
     if (equal(solver_.resolve(body), scalar_type(DType::Bool)))
       diagnostic.note(help_for_booleans(node.op, span));
+    auto help = is_logical ? std::nullopt : with_all_indices(node, solver_.resolve(body));
+    if (help) diagnostic.note(std::move(*help));
     throw Failure(std::move(diagnostic));
   }
   if (solver_.has_woken()) relations_.drain();
