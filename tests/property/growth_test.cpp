@@ -162,6 +162,28 @@ TEST_CASE("bodies and their derivatives cost the same for each line") {
   }
 }
 
+// `if … else if …`, whose branches share a value and read the same elements.
+std::string branches_in_a_row(int count, const char* call) {
+  std::string text;
+  for (int i = count; i > 0; --i)
+    text += fmt::format("if x[i] > {0}.0 / 200.0 {{ y * {0}.0 / x[i] }} else ", i);
+  return fmt::format(
+      "def f(x: Tensor[(20), float32]) {{ sum i < 20 {{ let y = sin(x[i]); {}{{ y }} }} }}\n"
+      "let x = for i < 20 {{ 0.1 + cast(i, dtype=\"float32\") / 20.0 }}\n{}\n",
+      text, call);
+}
+
+TEST_CASE("branches in a row and their derivatives cost the same each") {
+  for (const char* call : {"f(x)", "grad(f)(x)", "jvp(f)(x, x)"}) {
+    const std::int64_t one = allocations_of(branches_in_a_row(40, call));
+    const std::int64_t two = allocations_of(branches_in_a_row(60, call));
+    const std::int64_t four = allocations_of(branches_in_a_row(100, call));
+    INFO(call << ": " << one << ", " << two << ", " << four);
+    CHECK(two - one > 20);
+    CHECK(four - two < (two - one) * 3);
+  }
+}
+
 // --- Families ---
 
 struct Cost {
