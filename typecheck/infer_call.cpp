@@ -714,20 +714,24 @@ std::optional<std::string> missing_key(const Call& call, const OpDef& op) {
 }
 
 // An operator that is meant where another one is called with so many arguments.
-std::optional<std::string> another_by_arity(const OpDef& op, std::size_t count) {
+std::optional<std::string> another_by_arity(const OpDef& op, const Call& call) {
   struct Meant {
     std::string_view name;
     std::size_t count;
+    std::string_view other;
     std::string_view help;
   };
   static constexpr auto kMeant = std::to_array<Meant>({
-      {"max", 2, "help: `maximum` is the larger of two"},
-      {"min", 2, "help: `minimum` is the smaller of two"},
-      {"variance", 1, "help: `var` computes the mean, too"},
+      {"max", 2, "maximum", "is the larger of two"},
+      {"min", 2, "minimum", "is the smaller of two"},
+      {"variance", 1, "var", "computes the mean, too"},
   });
-  const auto* meant = std::ranges::find_if(
-      kMeant, [&](const Meant& each) { return each.name == op.name && each.count == count; });
-  return meant == kMeant.end() ? std::nullopt : std::optional<std::string>(meant->help);
+  const auto* meant = std::ranges::find_if(kMeant, [&](const Meant& each) {
+    return each.name == op.name && each.count == call.args.size();
+  });
+  if (meant == kMeant.end()) return std::nullopt;
+  const std::string given = are_written(call) ? fmt::format("({})", texts_of(call, 0)) : "";
+  return fmt::format("help: `{}{}` {}", meant->other, given, meant->help);
 }
 
 Diagnostic wrong_operator_arity(const Call& call, const OpDef& op, const std::vector<Type>& found) {
@@ -751,7 +755,7 @@ Diagnostic wrong_operator_arity(const Call& call, const OpDef& op, const std::ve
     diagnostic.note(help.value_or("help: a key comes first, as `random.key(0)`"));
   }
   if (call.args.size() < op.inputs.size()) {
-    if (auto meant = another_by_arity(op, call.args.size())) diagnostic.note(std::move(*meant));
+    if (auto meant = another_by_arity(op, call)) diagnostic.note(std::move(*meant));
     return diagnostic;
   }
   // `sum(x, axis)`
@@ -774,7 +778,7 @@ Diagnostic wrong_operator_arity(const Call& call, const OpDef& op, const std::ve
   if (!is_number(call.args[0])) named = with_named_attributes(call, op);
   if (named) {
     diagnostic.note(fmt::format("help: attributes are named: `{}`", *named));
-  } else if (auto meant = another_by_arity(op, call.args.size())) {
+  } else if (auto meant = another_by_arity(op, call)) {
     diagnostic.note(std::move(*meant));
   }
   return diagnostic;
