@@ -691,6 +691,7 @@ std::string_view help_for_borrowed(const lang::Diagnostic& error, std::string_vi
       Help{"", "=", "to close the block",
            "help: a binding never changes; a new one is `let x = …; …`, and a sum over an index is "
            "`sum i { … }`"},
+      Help{"", "=", "an operator", "help: to compare, write `==`"},
       Help{"", ":", "to close the block",
            "help: a record has a type: `type Point { Point { x: float32 } }`, then `Point(x = "
            "1.0)`"},
