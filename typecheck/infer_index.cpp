@@ -1,5 +1,11 @@
 // Index notation: binders, their extents, and indexing.
 
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "lang/named_op.h"
