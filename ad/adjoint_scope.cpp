@@ -132,8 +132,9 @@ const AdjointScopes::Outer& AdjointScopes::outer(Id inner) {
     const Ways& all = scopes_[inner].ways;
     const Ways ways = conditions_.only(
         all, [&](const Expr& condition) { return lang::used_by(condition, level.points).empty(); });
+    const bool has_all = ways == all;  // before there are more scopes
     const Scope& around = scopes_[level.around];
-    place->second = {scope(around.level, conditions_.both(around.ways, ways)), ways == all};
+    place->second = {scope(around.level, conditions_.both(around.ways, ways)), has_all};
   }
   return place->second;
 }
