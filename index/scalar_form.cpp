@@ -10,7 +10,6 @@
 #include "index/linear_index.h"
 #include "lang/binders.h"
 #include "lang/build.h"
-#include "lang/diagnostic.h"
 #include "lang/lowerable.h"
 #include "lang/op.h"
 #include "lang/visit.h"
@@ -151,48 +150,19 @@ bool may_divide(const lang::OpDef& op, const Expr& call) {
   return found;
 }
 
-using Values = std::unordered_map<const lang::Variable*, Expr>;
-
-// Values in the place of names that code reads, and those of their own.
-class InPlace final : public lang::Rewriter {
- public:
-  explicit InPlace(const Values& values) : values_(values) {}
-
- protected:
-  Expr pre(const Expr& expr) override {
-    const auto* var = as<lang::Var>(expr);
-    const auto found = var ? values_.find(var->variable.get()) : values_.end();
-    if (found == values_.end()) return nullptr;
-    const auto known = known_.find(found->first);
-    if (known != known_.end()) return known->second;
-    const Expr value = rewrite(found->second);
-    known_.emplace(found->first, value);
-    return value;
-  }
-
- private:
-  const Values& values_;
-  Values known_;
-};
-
 class ScalarForm final : public lang::Rewriter {
  public:
   explicit ScalarForm(const BinderExtents& extents) : extents_(extents) {}
 
-  Expr form(const Expr& code) { return in_place(rewrite(code)); }
-
  protected:
   Expr post(const Expr& expr) override {
-    if (const auto* let = as<lang::Let>(expr)) {
-      const bool is_new = values_.emplace(let->variable.get(), let->value).second;
-      RELAY_CHECK(is_new, "a name is bound once");
-      return let->body;
-    }
+    if (const auto* let = as<lang::Let>(expr))
+      return lang::substitute(let->body, {{let->variable.get(), let->value}});
     if (const auto* branch = as<lang::If>(expr); branch && lang::is_scalar(expr->type)) {
       const Expr& condition = branch->condition;
       const Expr otherwise = build::prim(Prim::Not, {condition});
-      return build::select(condition, guarded(condition, branch->then_branch),
-                           guarded(otherwise, branch->else_branch));
+      return build::select(condition, Guard(condition, extents_).rewrite(branch->then_branch),
+                           Guard(otherwise, extents_).rewrite(branch->else_branch));
     }
     const auto* call = as<lang::Call>(expr);
     const auto* op = call ? as<lang::Operator>(call->callee) : nullptr;
@@ -203,27 +173,13 @@ class ScalarForm final : public lang::Rewriter {
     const auto defined =
         lang::definition_at(*op->op, {call->args, call->attrs, expr->type}, call->algebra);
     if (!defined) return expr;
-    const Expr expanded = ScalarForm(extents_).form(*defined);
+    const Expr expanded = ScalarForm(extents_).rewrite(*defined);
     // A gradient of tensors would be one of all elements; one that is read has no need of it.
     return op->op->gradient && !stays && !reads_elements(expanded) ? expr : expanded;
   }
 
  private:
-  // With the values of its own names: these are guarded, too.
-  Expr guarded(const Expr& condition, const Expr& branch) {
-    const Expr code = in_place(branch);
-    kept_.push_back(code);
-    return may_fail_(code) ? Guard(condition, extents_).rewrite(code) : code;
-  }
-
-  Expr in_place(const Expr& code) const {
-    return values_.empty() ? code : InPlace(values_).rewrite(code);
-  }
-
   const BinderExtents& extents_;
-  Values values_;  // of the names inside, so far: inner ones first
-  lang::MayFail may_fail_;
-  std::vector<Expr> kept_;  // what it knows nodes of
 };
 
 bool is_arithmetic_node(const Expr& expr, const Expr& root) {
@@ -291,7 +247,7 @@ bool has_no_elements(const lang::Type& type) {
 
 Expr scalar_form(const Expr& expr, PrimalCode primal) {
   const BinderExtents extents(expr, primal);
-  return ScalarForm(extents).form(expr);
+  return ScalarForm(extents).rewrite(expr);
 }
 
 bool is_arithmetic(const Expr& form) {
