@@ -55,12 +55,14 @@ std::vector<IndexBinder> AdjointScopes::points(Id scope) const {
   return all;
 }
 
-std::vector<AskedMore> AdjointScopes::sides(Id scope) {
+const std::vector<AskedMore>& AdjointScopes::sides(Id scope) {
+  const auto found = sides_.find(scope);
+  if (found != sides_.end()) return found->second;
   const Id around = levels_[scopes_[scope].level].around;
   std::vector<AskedMore> all;
   if (around != kNone) all = sides(around);
   if (scope != all_of_level(scope)) all.push_back(asked_more(scope, all_of_level(scope)));
-  return all;
+  return sides_.emplace(scope, std::move(all)).first->second;
 }
 
 AdjointScopes::Sum AdjointScopes::sum(const std::vector<Part>& parts, Id to) {
@@ -82,7 +84,7 @@ AdjointScopes::Sum AdjointScopes::sum(const std::vector<Part>& parts, Id to) {
       Part part = std::move(waiting.begin()->second);
       waiting.erase(waiting.begin());
       const Id wider = scopes_[part.scope].wider;
-      part.value = kept(part.value, asked_more(part.scope, wider), part.is_loose);
+      part.value = asked_more(part.scope, wider).kept(part.value, part.is_loose);
       part.scope = wider;
       add(waiting, std::move(part));
     }
@@ -104,7 +106,7 @@ void AdjointScopes::add(Waiting& waiting, Part part) {
 // The part in a scope with the points of `to`.
 AdjointScopes::Part AdjointScopes::without_points(Part part, Sum& sum, Id to) {
   while (scopes_[part.scope].level != scopes_[to].level) {
-    part.value = kept(part.value, asked_more(part.scope, all_of_level(part.scope)), part.is_loose);
+    part.value = asked_more(part.scope, all_of_level(part.scope)).kept(part.value, part.is_loose);
     part.value = lang::rename_bound(lang::make_reduction(
         lang::ReduceOp::Sum, levels_[scopes_[part.scope].level].points, part.value));
     const Outer& around = outer(part.scope);
@@ -117,7 +119,7 @@ AdjointScopes::Part AdjointScopes::without_points(Part part, Sum& sum, Id to) {
 void AdjointScopes::leave_one_by_one(Waiting& waiting, Id to) {
   Waiting left;
   for (auto& [scope, part] : waiting) {
-    part.value = kept(part.value, asked_more(scope, to), part.is_loose);
+    part.value = asked_more(scope, to).kept(part.value, part.is_loose);
     part.scope = to;
     add(left, std::move(part));
   }
@@ -177,13 +179,6 @@ Id AdjointScopes::scope(std::size_t level, Ways ways) {
   const auto [place, is_new] = known_.try_emplace({level, ways}, scopes_.size());
   if (is_new) scopes_.push_back({level, std::move(ways)});
   return place->second;
-}
-
-Expr kept(Expr value, const AskedMore& sides, bool is_loose) {
-  if (is_loose) value = sides.any.kept(value);
-  for (auto side = sides.sides.rbegin(); side != sides.sides.rend(); ++side)
-    value = side->kept(value);
-  return value;
 }
 
 }  // namespace relay::ad

@@ -32,7 +32,7 @@ class AdjointScopes {
   std::size_t tree_of(Id scope) const { return levels_[scopes_[scope].level].tree; }
   // Of all that is around the scope, outer ones first.
   std::vector<lang::IndexBinder> points(Id scope) const;
-  std::vector<index::AskedMore> sides(Id scope);
+  const std::vector<index::AskedMore>& sides(Id scope);
 
   // What a use gives to the adjoint of a value.
   struct Part {
@@ -88,11 +88,10 @@ class AdjointScopes {
   std::vector<Level> levels_;
   std::vector<Scope> scopes_;
   std::map<std::pair<std::size_t, index::Ways>, Id> known_;
+  // What has been asked for.
   std::unordered_map<Id, Outer> outer_;
+  std::unordered_map<Id, std::vector<index::AskedMore>> sides_;
   index::Conditions conditions_;
 };
-
-// The value where they are asked for, and 0 elsewhere. `is_loose`: as above.
-lang::Expr kept(lang::Expr value, const index::AskedMore& sides, bool is_loose);
 
 }  // namespace relay::ad

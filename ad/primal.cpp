@@ -55,8 +55,9 @@ Expr Primal::pre(const Expr& expr) {
   // A copy may come to be under the binders of that very reduction.
   if (is_short(*reduction)) return lang::rename_bound(expr);
   const auto [place, is_new] = tables_.try_emplace(expr.get());
-  if (is_new) place->second = once("values", where_needed(expr, expr));
-  return place->second ? place->second : lang::rename_bound(expr);
+  Expr& table = place->second;  // stays where it is when conditions get tables, too
+  if (is_new) table = once("values", where_needed(expr, expr));
+  return table ? table : lang::rename_bound(expr);
 }
 
 }  // namespace relay::ad

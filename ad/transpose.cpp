@@ -65,8 +65,7 @@ class Taken {
   void add(const TakenSide& taken) {
     const TakenSide side = without_negation(taken);
     for (const TakenSide& part : conjuncts(side)) known_.emplace(part.condition.get(), part.holds);
-    const Expr each = side.holds ? side.condition : build::prim(Prim::Not, {side.condition});
-    all_ = both(all_, each);
+    all_ = both(all_, side.truth());
   }
 
   // The index without the branches that are not taken.
@@ -286,9 +285,9 @@ class AdjointWalker {
 
   // What is `a` where the scope is taken, and any use of what has its tree; or else 0.
   Expr kept(ScopeId scope, Expr a, bool is_loose) {
-    const std::vector<AskedMore> sides = scopes_.sides(scope);
-    for (auto side = sides.rbegin(); side != sides.rend(); ++side)
-      a = ad::kept(std::move(a), *side, is_loose);
+    const std::vector<AskedMore>& sides = scopes_.sides(scope);
+    for (auto asked = sides.rbegin(); asked != sides.rend(); ++asked)
+      a = asked->kept(std::move(a), is_loose);
     const auto adjoint = of_trees_.find(scopes_.tree_of(scope));
     return adjoint == of_trees_.end() ? a : where_used(adjoint->second, a);
   }
@@ -301,10 +300,8 @@ class AdjointWalker {
   // Outer ones first.
   std::vector<TakenSide> all_sides(ScopeId scope) {
     std::vector<TakenSide> sides;
-    for (AskedMore& asked : scopes_.sides(scope)) {
-      std::ranges::move(asked.sides, std::back_inserter(sides));
-      if (asked.any.condition) sides.push_back(asked.any);
-    }
+    for (const AskedMore& asked : scopes_.sides(scope))
+      std::ranges::move(asked.all(), std::back_inserter(sides));
     return sides;
   }
 

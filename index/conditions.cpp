@@ -17,6 +17,8 @@ using lang::IndexBinder;
 using lang::Prim;
 namespace build = lang::build;
 
+Expr TakenSide::truth() const { return holds ? condition : build::prim(Prim::Not, {condition}); }
+
 Expr TakenSide::kept(const Expr& value) const {
   if (!condition) return value;
   const Expr zero = build::constant(as<lang::TensorType>(value->type)->dtype.known(), 0);
@@ -83,28 +85,27 @@ Expr kept_at_points(Expr value, const std::vector<TakenSide>& sides,
                     const std::vector<IndexBinder>& binders) {
   if (sides.empty()) return value;
   const std::vector<IndexBinder> points = lang::used_by(value, binders);
-  const auto is_among = [&](const IndexBinder& asked) {
-    return std::ranges::any_of(
-        points, [&](const IndexBinder& each) { return each.variable == asked.variable; });
-  };
+  std::vector<IndexBinder> more;  // on which it does not depend
+  std::ranges::copy_if(binders, std::back_inserter(more), [&](const IndexBinder& binder) {
+    return std::ranges::none_of(
+        points, [&](const IndexBinder& each) { return each.variable == binder.variable; });
+  });
   std::vector<TakenSide> all;
   for (const TakenSide& side : sides) std::ranges::move(conjuncts(side), std::back_inserter(all));
-  Expr others;  // that depend on more
+  Expr others;
   for (auto side = all.rbegin(); side != all.rend(); ++side) {
-    if (std::ranges::all_of(lang::used_by(side->condition, binders), is_among)) {
+    if (lang::used_by(side->condition, more).empty()) {
       value = side->kept(value);
     } else {
-      others =
-          both(others, side->holds ? side->condition : build::prim(Prim::Not, {side->condition}));
+      others = both(others, side->truth());
     }
   }
   if (!others || !may_be_infinite(value)) return value;
-  std::vector<IndexBinder> more;
   for (const IndexBinder& each : lang::used_by(others, binders)) {
     if (!lang::used_by(each.extent, binders).empty()) return value;
-    if (!is_among(each)) more.push_back(each);
   }
-  const Expr any = lang::rename_bound(lang::make_reduction(lang::ReduceOp::Any, more, others));
+  const Expr any = lang::rename_bound(
+      lang::make_reduction(lang::ReduceOp::Any, lang::used_by(others, more), others));
   return TakenSide{any}.kept(value);
 }
 

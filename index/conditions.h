@@ -13,6 +13,8 @@ struct TakenSide {
   lang::Expr condition;
   bool holds = true;
 
+  // The condition that holds there, and there only.
+  lang::Expr truth() const;
   // The value there, and 0 on the other side.
   lang::Expr kept(const lang::Expr& value) const;
 };

@@ -15,11 +15,12 @@ namespace {
 class Sharer final : public lang::Rewriter {
   Expr post(const Expr& expr) override {
     if (expr->kind != lang::ExprKind::Index) return expr;
-    const auto [first, last] = reads_.equal_range(lang::structural_hash(expr));
+    const std::size_t hash = lang::structural_hash(expr);
+    const auto [first, last] = reads_.equal_range(hash);
     for (auto each = first; each != last; ++each) {
       if (lang::alpha_equal(each->second, expr)) return each->second;
     }
-    reads_.emplace(lang::structural_hash(expr), expr);
+    reads_.emplace(hash, expr);
     return expr;
   }
 

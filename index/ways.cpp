@@ -55,11 +55,11 @@ void add(Ways& ways, Way first) {
   while (!waiting.empty()) {
     Way way = std::move(waiting.back());
     waiting.pop_back();
-    for (std::size_t i = 0; i < ways.size(); ++i) {
-      if (const auto side = needless(way, ways[i]); side != way.end()) {
-        way.erase(side);
-        i = static_cast<std::size_t>(-1);  // what was compared may say more now
-      }
+    for (auto known = ways.begin(); known != ways.end();) {
+      const auto side = needless(way, *known);
+      const bool is_shorter = side != way.end();
+      if (is_shorter) way.erase(side);
+      known = is_shorter ? ways.begin() : known + 1;  // what was compared may say more now
     }
     if (std::any_of(ways.begin(), ways.end(), [&](const Way& each) { return covers(each, way); }))
       continue;
@@ -95,6 +95,18 @@ Ways rest(const Ways& ways, const Way& known) {
 }
 
 }  // namespace
+
+std::vector<TakenSide> AskedMore::all() const {
+  std::vector<TakenSide> all = sides;
+  if (any.condition) all.push_back(any);
+  return all;
+}
+
+Expr AskedMore::kept(Expr value, bool is_loose) const {
+  if (is_loose) value = any.kept(value);
+  for (auto side = sides.rbegin(); side != sides.rend(); ++side) value = side->kept(value);
+  return value;
+}
 
 Ways Conditions::also(const Ways& ways, const TakenSide& side) {
   Ways all = ways;
@@ -147,8 +159,8 @@ AskedMore Conditions::asked_more(const Ways& inner, const Ways& outer) {
   const Way own = shared(inner);
   const Way known = shared(outer);
   AskedMore asked;
-  for (std::size_t side : own) {
-    if (!asks_for(known, side)) asked.sides.push_back({conditions_[side / 2], side % 2 == 0});
+  for (std::size_t number : own) {
+    if (!asks_for(known, number)) asked.sides.push_back(side(number));
   }
   const Ways more = rest(inner, own);
   if (more.size() > 1) asked.any = {any_of(more), true};
@@ -159,6 +171,10 @@ std::size_t Conditions::number_of(const TakenSide& side) {
   const auto [place, is_new] = numbers_.try_emplace(side.condition.get(), conditions_.size());
   if (is_new) conditions_.push_back(side.condition);
   return 2 * place->second + (side.holds ? 0 : 1);
+}
+
+TakenSide Conditions::side(std::size_t number) const {
+  return {conditions_[number / 2], number % 2 == 0};
 }
 
 Ways Conditions::few(Ways ways) {
@@ -172,10 +188,7 @@ Expr Conditions::any_of(const Ways& ways) {
   Expr& any = place->second;
   for (const Way& way : ways) {
     Expr all;
-    for (std::size_t side : way) {
-      const Expr& condition = conditions_[side / 2];
-      all = index::both(all, side % 2 == 0 ? condition : build::prim(Prim::Not, {condition}));
-    }
+    for (std::size_t number : way) all = index::both(all, side(number).truth());
     any = any ? build::prim(Prim::Or, {any, all}) : all;
   }
   return any;

@@ -19,6 +19,11 @@ using Ways = std::vector<std::vector<std::size_t>>;
 struct AskedMore {
   std::vector<TakenSide> sides;  // of all ways; outer ones first
   TakenSide any;                 // of what else the ways ask for; null where it is nothing
+
+  std::vector<TakenSide> all() const;
+  // The value where they are taken, and 0 elsewhere. `is_loose`: may it be other than 0 where `any`
+  // is not?
+  lang::Expr kept(lang::Expr value, bool is_loose) const;
 };
 
 // The conditions of scalar code at the same points, which may be asked in any order. They are known
@@ -27,9 +32,8 @@ class Conditions {
  public:
   // Where the side is taken, too.
   Ways also(const Ways& ways, const TakenSide& side);
-  // Without what says nothing: {a} or {not a, b} is {a} or {b}. Each way that is new
-  // is compared with those that there are; of more than 64 one is made that asks for a condition of
-  // its own.
+  // Without what says nothing: {a} or {not a, b} is {a} or {b}. Each way that is new is compared
+  // with those that there are; of more than 64 one is made that asks for a condition of its own.
   Ways either(const Ways& a, const Ways& b);
   Ways both(const Ways& a, const Ways& b);
   // What they ask for by such conditions.
@@ -40,6 +44,7 @@ class Conditions {
  private:
   Ways also_plain(const Ways& ways, const TakenSide& side);
   std::size_t number_of(const TakenSide& side);
+  TakenSide side(std::size_t number) const;
   lang::Expr any_of(const Ways& ways);  // the same node each time
   Ways few(Ways ways);
 

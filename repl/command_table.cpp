@@ -332,8 +332,7 @@ constexpr Command kCommands[] = {
      run_set},
     {":help", Group::Session, "[COMMAND]", "the commands, or what one of them does",
      "Commands may be abbreviated as long as one alone begins so: `:ty` is `:type`. Of another "
-     "word it "
-     "says what `:doc` says.",
+     "word it says what `:doc` says.",
      "relay> :help :quit\n"
      ":quit\n"
      "leaves\n"

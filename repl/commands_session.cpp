@@ -50,9 +50,11 @@ CommandOutcome run_help(Session& session, std::string_view argument) {
   if (argument.empty()) return output(describe_commands());
   const auto command = find_command(argument);
   if (command) return output(describe_command(**command));
-  CommandOutcome of_name;
-  if (!argument.starts_with(':')) of_name = run_doc(session, argument);
-  return of_name.text.empty() ? CommandOutcome{"", command.errors()} : of_name;
+  if (!argument.starts_with(':')) {
+    CommandOutcome of_name = run_doc(session, argument);
+    if (of_name.errors.empty()) return of_name;
+  }
+  return {"", command.errors()};
 }
 
 CommandOutcome run_quit(Session&, std::string_view) { return {"", {}, true}; }

@@ -234,6 +234,7 @@ std::optional<std::string> with_all_indices(const Reduction& node, const Type& b
     read += ", " + name;
     --missing;
   }
+  if (missing > 0) return std::nullopt;
   return fmt::format("help: each axis has an index: `{} {} {{ {}] }}`", name_of(node.op),
                      fmt::join(names, ", "), read);
 }
