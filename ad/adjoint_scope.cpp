@@ -1,7 +1,11 @@
 #include "ad/adjoint_scope.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
+#include "index/any_point.h"
+#include "index/conditions.h"
 #include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/visit.h"
@@ -68,7 +72,7 @@ const std::vector<AskedMore>& AdjointScopes::sides(Id scope) {
 AdjointScopes::Sum AdjointScopes::sum(const std::vector<Part>& parts, Id to) {
   Sum sum;
   Waiting waiting;
-  for (const Part& part : parts) add(waiting, without_points(part, sum, to));
+  for (const Part& part : parts) add(waiting, without_points(part, to));
   Id written = to;  // what they all were entered from
   bool are_several = scopes_[to].ways.size() > 1;
   for (const auto& [scope, part] : waiting) {
@@ -96,6 +100,38 @@ AdjointScopes::Sum AdjointScopes::sum(const std::vector<Part>& parts, Id to) {
   return sum;
 }
 
+Expr AdjointScopes::taken(const std::vector<Id>& scopes, Id to) {
+  // Without what points choose they are all that `to` is.
+  const auto is_chosen = [&](Id each) {
+    while (scopes_[each].level != scopes_[to].level) {
+      if (!outer(each).has_all) return true;
+      each = outer(each).scope;
+    }
+    return false;
+  };
+  if (std::ranges::none_of(scopes, is_chosen)) return nullptr;
+  Expr any;
+  for (const Id inner : std::set<Id>(scopes.begin(), scopes.end())) {
+    std::vector<TakenSide> sides;
+    Id scope = inner;
+    for (; scopes_[scope].level != scopes_[to].level; scope = outer(scope).scope) {
+      const std::vector<IndexBinder>& points = levels_[scopes_[scope].level].points;
+      for (const TakenSide& side :
+           index::conjuncts_of(asked_more(scope, all_of_level(scope)).all())) {
+        if (!lang::used_by(side.condition, points).empty()) sides.push_back(side);
+      }
+      const Expr at_any = index::at_any_point(sides, points);
+      sides.clear();
+      if (at_any) sides.push_back({at_any});
+    }
+    std::ranges::move(asked_more(scope, to).all(), std::back_inserter(sides));
+    const Expr all = index::all_of(sides);
+    if (!all) return nullptr;
+    any = any ? lang::build::prim(lang::Prim::Or, {any, all}) : all;
+  }
+  return any;
+}
+
 void AdjointScopes::add(Waiting& waiting, Part part) {
   const auto [place, is_new] = waiting.try_emplace(part.scope, part);
   if (is_new) return;
@@ -104,14 +140,12 @@ void AdjointScopes::add(Waiting& waiting, Part part) {
 }
 
 // The part in a scope with the points of `to`.
-AdjointScopes::Part AdjointScopes::without_points(Part part, Sum& sum, Id to) {
+AdjointScopes::Part AdjointScopes::without_points(Part part, Id to) {
   while (scopes_[part.scope].level != scopes_[to].level) {
     part.value = asked_more(part.scope, all_of_level(part.scope)).kept(part.value, part.is_loose);
     part.value = lang::rename_bound(lang::make_reduction(
         lang::ReduceOp::Sum, levels_[scopes_[part.scope].level].points, part.value));
-    const Outer& around = outer(part.scope);
-    sum.has_points = sum.has_points || !around.has_all;
-    part.scope = around.scope;
+    part.scope = outer(part.scope).scope;
   }
   return part;
 }

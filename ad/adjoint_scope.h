@@ -44,12 +44,14 @@ class AdjointScopes {
   struct Sum {
     lang::Expr value;
     bool is_loose = false;
-    bool has_points = false;  // may it be 0 where the scope is taken, by sides that points choose?
   };
   // Of parts in scopes in which `to` is around them: each is 0 where a side is not taken, and
   // summed over points. Of one side and the other, `if a { … } else if b { … }`, they become one
   // choice in the other: the cost is linear in parts and scopes.
   Sum sum(const std::vector<Part>& parts, Id to);
+  // Where one of the scopes is taken, in those where `to` is, which is where they all meet; null:
+  // all of them. Where points choose sides it may be fewer, for none of them may.
+  lang::Expr taken(const std::vector<Id>& scopes, Id to);
 
  private:
   static constexpr Id kNone = SIZE_MAX;
@@ -80,7 +82,7 @@ class AdjointScopes {
   // By scope, inner ones first.
   using Waiting = std::map<Id, Part, std::greater<>>;
   static void add(Waiting& waiting, Part part);
-  Part without_points(Part part, Sum& sum, Id to);
+  Part without_points(Part part, Id to);
   void leave_one_by_one(Waiting& waiting, Id to);
   Id wider_than(Id a, Id b) const;
   Id all_of_level(Id scope) const { return levels_[scopes_[scope].level].all; }

@@ -1,6 +1,7 @@
 #include "ad/primal.h"
 
 #include "ad/reduce_adjoint.h"
+#include "index/any_point.h"
 #include "index/binder_use.h"
 #include "index/table_order.h"
 #include "lang/binders.h"

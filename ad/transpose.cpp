@@ -13,6 +13,7 @@
 #include "ad/reduce_adjoint.h"
 #include "ad/scatter_adjoint.h"
 #include "ad/shared_points.h"
+#include "index/any_point.h"
 #include "index/binder_use.h"
 #include "index/common_factors.h"
 #include "index/conditions.h"
@@ -177,6 +178,7 @@ class AdjointWalker {
   // Where the uses of a node meet that are in one tree of scopes.
   struct Home {
     ScopeId scope;
+    std::vector<ScopeId> uses;
     std::vector<AdjointScopes::Part> adjoint = {};
   };
 
@@ -209,8 +211,9 @@ class AdjointWalker {
     Home* const home = home_in(scopes_.tree_of(use), expr);
     if (home) {
       home->scope = scopes_.meeting(home->scope, use);
+      home->uses.push_back(use);
     } else {
-      homes_[expr.get()].push_back({use});
+      homes_[expr.get()].push_back({use, {use}});
     }
   }
 
@@ -224,11 +227,27 @@ class AdjointWalker {
     return own != 0 && work_.at(expr.get()) > kKeptWork && use_.are_many(around & ~own);
   }
 
+  // A scope at the points that it depends on, which is taken where any use of it is.
+  ScopeId own_points(const Expr& expr, const std::vector<Home>& homes) {
+    const std::uint64_t points = use_.of(expr);
+    const ScopeId all = scopes_.outermost(use_.binders_in(points));
+    Expr is_used;
+    for (const Home& home : homes) {
+      std::vector<TakenSide> sides = all_sides(home.scope);
+      if (const Expr taken = scopes_.taken(home.uses, home.scope)) sides.push_back({taken});
+      const std::uint64_t others = use_.of(scopes_.points(home.scope)) & ~points;
+      const Expr here = index::at_any_point(sides, use_.binders_in(others));
+      if (!here) return all;
+      is_used = is_used ? build::prim(Prim::Or, {is_used, here}) : here;
+    }
+    return scopes_.on_side(all, {is_used});
+  }
+
   void assign_children(const Expr& expr) {
     const std::vector<Home> homes = homes_.at(expr.get());
     ScopeId scope = homes[0].scope;
     if (has_own_points(expr, homes)) {
-      scope = scopes_.outermost(use_.binders_in(use_.of(expr)));
+      scope = own_points(expr, homes);
       own_.emplace(expr.get(), scope);
     }
     if (const auto* node = as<lang::Primitive>(expr)) {
@@ -247,7 +266,8 @@ class AdjointWalker {
   // it may be other than 0 where the scope is not taken.
   void contribute(const Expr& expr, ScopeId use, Expr a, bool is_loose) {
     if (!a || !is_differentiable_scalar(expr)) return;
-    if (untaken_) a = where_used(untaken_, a);
+    // Elsewhere its derivative may be infinite.
+    if (is_used_ && !is_read(a)) a = TakenSide{is_used_}.kept(a);
     Home* const home = home_in(scopes_.tree_of(use), expr);
     RELAY_CHECK(home, "what is used has a place where its uses meet");
     home->adjoint.push_back({use, std::move(a), is_loose});
@@ -257,11 +277,9 @@ class AdjointWalker {
   void step_at_own_points(const Expr& expr, ScopeId own, const std::vector<Home>& homes) {
     const std::uint64_t points = use_.of(expr);
     Expr sum;
-    bool is_guarded = false;
     for (const Home& home : homes) {
       if (home.adjoint.empty()) continue;
       const AdjointScopes::Sum part = scopes_.sum(home.adjoint, home.scope);
-      is_guarded = is_guarded || part.has_points || may_be_unused(home.scope);
       Expr a = kept(home.scope, part.value, part.is_loose);
       const std::uint64_t others = use_.of(scopes_.points(home.scope)) & ~points;
       if (others != 0)
@@ -269,27 +287,24 @@ class AdjointWalker {
       sum = sum ? build::add(sum, a) : a;
     }
     if (!sum) return;
-    const Expr adjoint = primal_.once("adjoint", sum);
-    if (is_guarded) of_trees_.emplace(scopes_.tree_of(own), adjoint);
-    step(expr, own, adjoint, false);
+    step(expr, own, primal_.once("adjoint", sum), false);
   }
 
   void step_at_home(const Expr& expr, const Home& home) {
     const auto arithmetic = lang::arithmetic_step(expr);
     const AdjointScopes::Sum adjoint = scopes_.sum(home.adjoint, home.scope);
-    if (adjoint.has_points && arithmetic && !lang::is_cheap(arithmetic->prim))
-      untaken_ = adjoint.value;
+    if (arithmetic && !lang::is_cheap(arithmetic->prim))
+      is_used_ = scopes_.taken(home.uses, home.scope);
     step(expr, home.scope, adjoint.value, adjoint.is_loose);
-    untaken_ = nullptr;
+    is_used_ = nullptr;
   }
 
-  // What is `a` where the scope is taken, and any use of what has its tree; or else 0.
+  // What is `a` where the scope is taken, or else 0.
   Expr kept(ScopeId scope, Expr a, bool is_loose) {
     const std::vector<AskedMore>& sides = scopes_.sides(scope);
     for (auto asked = sides.rbegin(); asked != sides.rend(); ++asked)
       a = asked->kept(std::move(a), is_loose);
-    const auto adjoint = of_trees_.find(scopes_.tree_of(scope));
-    return adjoint == of_trees_.end() ? a : where_used(adjoint->second, a);
+    return a;
   }
 
   // What a table holds that is read only where the scope is taken.
@@ -303,18 +318,6 @@ class AdjointWalker {
     for (const AskedMore& asked : scopes_.sides(scope))
       std::ranges::move(asked.all(), std::back_inserter(sides));
     return sides;
-  }
-
-  bool may_be_unused(ScopeId scope) {
-    return !scopes_.sides(scope).empty() || of_trees_.contains(scopes_.tree_of(scope));
-  }
-
-  // What comes of an adjoint that is 0 where it has no use: there a derivative may be infinite.
-  static Expr where_used(const Expr& adjoint, const Expr& a) {
-    if (!a || is_read(a)) return a;
-    const Expr is_used = build::prim(Prim::Ne, {adjoint, build::scalar_like(adjoint, 0)});
-    const Expr is_number = build::prim(Prim::Eq, {a, a});
-    return TakenSide{build::prim(Prim::Or, {is_used, is_number})}.kept(a);
   }
 
   void step(const Expr& expr, ScopeId scope, const Expr& a, bool is_loose) {
@@ -412,12 +415,9 @@ class AdjointWalker {
   BinderUse use_;
   ScalarWork work_;
   std::unordered_map<const ExprNode*, std::vector<Home>> homes_;
-  Expr untaken_;  // the adjoint at hand, where branches may keep it from being used; null: they do
-                  // not
+  Expr is_used_;  // of the node at hand: does a point take a side that uses it? null: always
   std::unordered_map<const ExprNode*, ScopeId> own_;        // of what is the same at many points
   std::unordered_map<const ExprNode*, ScopeId> of_points_;  // by the reduction
-  // Of what has a tree of scopes as its own, where no use of it may be taken.
-  std::unordered_map<std::size_t, Expr> of_trees_;
 };
 
 // x[i] with its result's adjoint, outside of any comprehension.

@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <iterator>
 
-#include "lang/binders.h"
 #include "lang/build.h"
-#include "lang/lowerable.h"
-#include "lang/op.h"
-#include "lang/visit.h"
 
 namespace relay::index {
 
 using lang::as;
 using lang::Expr;
-using lang::IndexBinder;
 using lang::Prim;
 namespace build = lang::build;
 
@@ -67,46 +62,16 @@ std::vector<TakenSide> conjuncts(const TakenSide& side) {
   return sides;
 }
 
-namespace {
-
-// Does it divide, or call a function of the mathematical library?
-bool may_be_infinite(const Expr& value) {
-  bool is_so = false;
-  lang::visit_post_order(value, [&](const Expr& node) {
-    const auto step = lang::arithmetic_step(node);
-    is_so = is_so || (step ? !lang::is_cheap(step->prim) : node->kind == lang::ExprKind::Call);
-  });
-  return is_so;
-}
-
-}  // namespace
-
-Expr kept_at_points(Expr value, const std::vector<TakenSide>& sides,
-                    const std::vector<IndexBinder>& binders) {
-  if (sides.empty()) return value;
-  const std::vector<IndexBinder> points = lang::used_by(value, binders);
-  std::vector<IndexBinder> more;  // on which it does not depend
-  std::ranges::copy_if(binders, std::back_inserter(more), [&](const IndexBinder& binder) {
-    return std::ranges::none_of(
-        points, [&](const IndexBinder& each) { return each.variable == binder.variable; });
-  });
+std::vector<TakenSide> conjuncts_of(const std::vector<TakenSide>& sides) {
   std::vector<TakenSide> all;
   for (const TakenSide& side : sides) std::ranges::move(conjuncts(side), std::back_inserter(all));
-  Expr others;
-  for (auto side = all.rbegin(); side != all.rend(); ++side) {
-    if (lang::used_by(side->condition, more).empty()) {
-      value = side->kept(value);
-    } else {
-      others = both(others, side->truth());
-    }
-  }
-  if (!others || !may_be_infinite(value)) return value;
-  for (const IndexBinder& each : lang::used_by(others, binders)) {
-    if (!lang::used_by(each.extent, binders).empty()) return value;
-  }
-  const Expr any = lang::rename_bound(
-      lang::make_reduction(lang::ReduceOp::Any, lang::used_by(others, more), others));
-  return TakenSide{any}.kept(value);
+  return all;
+}
+
+Expr all_of(const std::vector<TakenSide>& sides) {
+  Expr all;
+  for (const TakenSide& side : sides) all = both(all, side.truth());
+  return all;
 }
 
 Expr both(const Expr& so_far, const Expr& condition) {

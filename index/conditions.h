@@ -22,11 +22,6 @@ struct TakenSide {
 // The same side by a condition that is no negation.
 TakenSide without_negation(TakenSide side);
 
-// The value where all the sides are taken, 0 elsewhere. Where sides depend on binders on which it
-// does not, and it may be infinite: where they are taken for any of these.
-lang::Expr kept_at_points(lang::Expr value, const std::vector<TakenSide>& sides,
-                          const std::vector<lang::IndexBinder>& binders);
-
 // What is `a && b`, or else `a || b`: as a primitive, or as a choice.
 struct Junction {
   bool is_and;
@@ -37,6 +32,11 @@ std::optional<Junction> junction(const lang::Expr& condition);
 // The sides that have to be taken together where this one is: of `a && b`, which holds, both; of
 // `a || b`, which does not, the other ones. Itself where it is no such side.
 std::vector<TakenSide> conjuncts(const TakenSide& side);
+
+std::vector<TakenSide> conjuncts_of(const std::vector<TakenSide>& sides);
+
+// What holds where all the sides are taken; null: always.
+lang::Expr all_of(const std::vector<TakenSide>& sides);
 
 // What holds where both do; `so_far`: null where nothing is known yet.
 lang::Expr both(const lang::Expr& so_far, const lang::Expr& condition);

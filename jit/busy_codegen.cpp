@@ -1,4 +1,5 @@
 #include "jit/kernel_codegen.h"
+#include "lang/comparison.h"
 
 // Of a sum such as `sum j < n { if j > i { x[j] } else { 0.0 } }` most elements may be 0 because an
 // index is compared: a triangle, a band, what is behind a step of elimination. Adding 0 changes no
@@ -21,43 +22,6 @@ namespace {
 
 constexpr int kMostValues = 48;                          // that are looked at for one sum
 constexpr std::int64_t kBeyond = std::int64_t{1} << 60;  // any axis
-
-Prim negated(Prim order) {
-  switch (order) {
-    case Prim::Lt:
-      return Prim::Ge;
-    case Prim::Le:
-      return Prim::Gt;
-    case Prim::Gt:
-      return Prim::Le;
-    case Prim::Ge:
-      return Prim::Lt;
-    case Prim::Eq:
-      return Prim::Ne;
-    default:
-      return Prim::Eq;
-  }
-}
-
-Prim mirrored(Prim order) {
-  switch (order) {
-    case Prim::Lt:
-      return Prim::Gt;
-    case Prim::Le:
-      return Prim::Ge;
-    case Prim::Gt:
-      return Prim::Lt;
-    case Prim::Ge:
-      return Prim::Le;
-    default:
-      return order;
-  }
-}
-
-bool is_order(Prim prim) {
-  return prim == Prim::Lt || prim == Prim::Le || prim == Prim::Gt || prim == Prim::Ge ||
-         prim == Prim::Eq || prim == Prim::Ne;
-}
 
 }  // namespace
 
@@ -113,8 +77,8 @@ KernelCodegen::Part KernelCodegen::where_compared(const Instruction& comparison,
   const ValueId index = comparison.args[is_left ? 0 : 1];
   const ValueId bound = comparison.args[is_left ? 1 : 0];
   if ((analysis_.depends(bound) & axis_bit(axis)) != 0 || is_varying(bound)) return {};
-  Prim order = wanted ? comparison.prim : negated(comparison.prim);
-  if (!is_left) order = mirrored(order);
+  Prim order = wanted ? comparison.prim : lang::negated(comparison.prim);
+  if (!is_left) order = lang::mirrored(order);
   Value* const offset = order == Prim::Ne ? nullptr : beyond_index(index, axis);
   if (offset == nullptr || values_[bound].scalar == nullptr) return {};
   Value* const at = b_.CreateSub(values_[bound].scalar, offset);
@@ -159,7 +123,8 @@ KernelCodegen::Part KernelCodegen::where_holds(ValueId condition, bool wanted, s
       return in_either(in_both(arg(0, true), arg(1, wanted)),
                        in_both(arg(0, false), arg(2, wanted)));
     default:
-      return is_order(instruction.prim) ? where_compared(instruction, wanted, axis) : Part{};
+      return lang::is_comparison(instruction.prim) ? where_compared(instruction, wanted, axis)
+                                                   : Part{};
   }
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lang/build.h"
+#include "lang/comparison.h"
 #include "lang/extents.h"
 #include "lang/op.h"
 #include "lang/record.h"
@@ -257,23 +258,7 @@ class StepProducts::Analysis {
     }
     if (!op->elementwise) return false;
     const lang::Prim comparison = *op->elementwise;
-    return find_end(is_second ? turned(comparison) : comparison, *limit, loop);
-  }
-
-  // The comparison that says the same with its operands exchanged.
-  static lang::Prim turned(lang::Prim comparison) {
-    switch (comparison) {
-      case lang::Prim::Lt:
-        return lang::Prim::Gt;
-      case lang::Prim::Le:
-        return lang::Prim::Ge;
-      case lang::Prim::Gt:
-        return lang::Prim::Lt;
-      case lang::Prim::Ge:
-        return lang::Prim::Le;
-      default:
-        return comparison;
-    }
+    return find_end(is_second ? lang::mirrored(comparison) : comparison, *limit, loop);
   }
 
   // Where it ends, and which branch goes on: the test says until when, or as long as what.

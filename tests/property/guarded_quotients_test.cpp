@@ -18,40 +18,47 @@ namespace {
 
 constexpr std::size_t kPrograms = 120;
 
-// Bodies over x: float64[5, 5] and operands z0 to z3, which are 0 where the condition of their
-// number does not hold; the last of each is a matrix.
+// Bodies over a matrix x and operands z0 to z4, which are 0 where the condition of their number
+// does not hold; the last two are matrices, and the last condition is a bound. With 18 rows and
+// columns what is the same at many points is computed there only.
 class Quotients {
  public:
-  explicit Quotients(std::uint64_t seed) : random_(seed) {}
+  explicit Quotients(std::uint64_t seed) : random_(seed), extent_(random_.one_in(3) ? 18 : 5) {}
 
-  // Defines x, the operands `zero` and `one` of both kinds, and `total`, a function of x and these.
+  // Defines x, the operands `zero` and `one` of each kind, and `total`, a function of x and these.
   std::string text() {
     std::string conditions, operands;
     for (int k = 0; k < 3; ++k) {
       const std::string rest =
           fmt::format("mod(i * {} + {}, {}) > {}", 1 + random_.below(3), random_.below(5),
                       2 + random_.below(3), random_.below(2));
-      conditions += fmt::format("let c{0} = for i < 5 {{ {1} }}\n", k, rest);
+      conditions += fmt::format("let c{} = for i < {} {{ {} }}\n", k, extent_, rest);
       operands += fmt::format(
-          "def z{0}(other) {{ for i < 5 {{ if c{0}[i] {{ 0.7f64 + 0.2 * cast(i, "
+          "def z{0}(other) {{ for i < {1} {{ if c{0}[i] {{ 0.7f64 + 0.1 * cast(mod(i, 5), "
           "dtype=\"float64\") }} else {{ other }} }} }}\n",
-          k);
+          k, extent_);
     }
+    conditions +=
+        fmt::format("let c3 = for i < {0}, j < {0} {{ mod(i * 3 + j, 4) > 1 }}\n", extent_);
+    for (const char* of_both : {"3[i, j]", "4[i, j]"})
+      operands += fmt::format(
+          "def z{1:.1}(other) {{ for i < {0}, j < {0} {{ if {2} {{ 0.8f64 + 0.1 * "
+          "cast(mod(i + j, 7), dtype=\"float64\") }} else {{ other }} }} }}\n",
+          extent_, of_both, condition(of_both));
     const std::string body = number(5, {});
     return conditions + operands +
-           "let c3 = for i < 5, j < 5 { mod(i * 3 + j, 4) > 1 }\n"
-           "def z3(other) { for i < 5, j < 5 { if c3[i, j] { 0.8f64 + 0.1 * cast(i + j, "
-           "dtype=\"float64\") } else { other } } }\n"
-           "let zero = (z0(0.0f64), z1(0.0f64), z2(0.0f64), z3(0.0f64))\n"
-           "let one = (z0(1.0f64), z1(1.0f64), z2(1.0f64), z3(1.0f64))\n"
-           "let x = for i < 5, j < 5 { 0.6f64 + 0.04 * cast(mod(i * 5 + j * 3, 13), "
-           "dtype=\"float64\") }\n"
-           "def total(x: Tensor[(5, 5), float64], z) {\n"
-           "  let z0 = z.0; let z1 = z.1; let z2 = z.2; let z3 = z.3; let d = x[2, 3] + 0.5;\n"
-           "  let y = for i < 5, j < 5 { " +
-           body +
-           " };\n"
-           "  sum(y * y)\n}\n";
+           fmt::format(
+               "def both(other) {{ (z0(other), z1(other), z2(other), z3(other), z4(other)) }}\n"
+               "let zero = both(0.0f64)\n"
+               "let one = both(1.0f64)\n"
+               "let x = for i < {0}, j < {0} {{ 0.6f64 + 0.04 * cast(mod(i * 5 + j * 3, 13), "
+               "dtype=\"float64\") }}\n"
+               "def total(x: Tensor[({0}, {0}), float64], z) {{\n"
+               "  let z0 = z.0; let z1 = z.1; let z2 = z.2; let z3 = z.3; let z4 = z.4;\n"
+               "  let d = x[2, 3] + 0.5;\n"
+               "  let y = for i < {0}, j < {0} {{ {1} }};\n"
+               "  sum(y * y)\n}}\n",
+               extent_, body);
   }
 
  private:
@@ -65,8 +72,15 @@ class Quotients {
 
   Side side() {
     const std::string index = pick(indices_);
-    if (random_.one_in(4)) return fmt::format("3[{}, {}]", index, pick(indices_));
+    if (random_.one_in(3))
+      return fmt::format("{}[{}, {}]", 3 + random_.below(2), index, pick(indices_));
     return fmt::format("{}[{}]", random_.below(3), index);
+  }
+
+  // The last one compares the indices.
+  static std::string condition(const Side& side) {
+    if (side[0] != '4') return "c" + side;
+    return fmt::format("({} > {} + 1)", side.substr(2, 1), side.substr(5, 1));
   }
 
   // A choice by one side, by two, or by one and the other side of another.
@@ -77,21 +91,21 @@ class Quotients {
     both.insert({first, second});
     switch (random_.below(5)) {
       case 0:
-        return fmt::format("(if c{} && c{} {{ {} }} else {{ {} }})", first, second,
-                           number(depth - 1, both), number(depth - 1, taken));
+        return fmt::format("(if {} && {} {{ {} }} else {{ {} }})", condition(first),
+                           condition(second), number(depth - 1, both), number(depth - 1, taken));
       case 1:
-        return fmt::format("(if !(c{}) {{ {} }} else {{ {} }})", first, number(depth - 1, taken),
-                           number(depth - 1, one));
+        return fmt::format("(if !{} {{ {} }} else {{ {} }})", condition(first),
+                           number(depth - 1, taken), number(depth - 1, one));
       case 2:
-        return fmt::format("(if c{} {{ {} }} else if c{} {{ {} }} else {{ {} }})", first,
-                           number(depth - 1, one), second, number(depth - 1, with(taken, second)),
-                           number(depth - 1, taken));
+        return fmt::format("(if {} {{ {} }} else if {} {{ {} }} else {{ {} }})", condition(first),
+                           number(depth - 1, one), condition(second),
+                           number(depth - 1, with(taken, second)), number(depth - 1, taken));
       case 3:
-        return fmt::format("(if !(c{}) || !(c{}) {{ {} }} else {{ {} }})", first, second,
-                           number(depth - 1, taken), number(depth - 1, both));
+        return fmt::format("(if !{} || !{} {{ {} }} else {{ {} }})", condition(first),
+                           condition(second), number(depth - 1, taken), number(depth - 1, both));
       default:
-        return fmt::format("(if c{} {{ {} }} else {{ {} }})", first, number(depth - 1, one),
-                           number(depth - 1, taken));
+        return fmt::format("(if {} {{ {} }} else {{ {} }})", condition(first),
+                           number(depth - 1, one), number(depth - 1, taken));
     }
   }
 
@@ -153,7 +167,7 @@ class Quotients {
         indices_.push_back("k");
         const std::string inner = number(depth - 1, taken);
         indices_.pop_back();
-        return fmt::format("({} k < 5 {{ {} }})", pick({"sum", "max", "prod"}), inner);
+        return fmt::format("({} k < {} {{ {} }})", pick({"sum", "max", "prod"}), extent_, inner);
       }
       case 12:
         return fmt::format("{}({})", pick({"sin", "tanh"}), number(depth - 1, taken));
@@ -173,6 +187,7 @@ class Quotients {
   };
 
   Random random_;
+  int extent_;  // of all indices
   std::vector<std::string> indices_ = {"i", "j"};
   std::vector<Bound> bound_;
 };
