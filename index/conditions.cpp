@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "lang/build.h"
+#include "lang/op.h"
 
 namespace relay::index {
 
@@ -21,25 +22,25 @@ Expr TakenSide::kept(const Expr& value) const {
 }
 
 TakenSide without_negation(TakenSide side) {
-  while (const auto* negation = as<lang::Primitive>(side.condition)) {
-    if (negation->prim != Prim::Not) break;
-    const Expr inner = negation->args[0];
+  while (const auto step = lang::arithmetic_step(side.condition)) {
+    if (step->prim != Prim::Not) break;
+    const Expr inner = step->args[0];
     side = {inner, !side.holds};
   }
   return side;
 }
 
 std::optional<Junction> junction(const Expr& condition) {
-  const auto* node = as<lang::Primitive>(condition);
-  if (!node) return std::nullopt;
+  const auto step = lang::arithmetic_step(condition);
+  if (!step) return std::nullopt;
   const auto is_always = [](const Expr& side, bool value) {
     const auto* constant = as<lang::Constant>(side);
     return constant && (constant->value->bits_at(0) != 0) == value;
   };
-  const auto& args = node->args;
-  if (node->prim == Prim::And || node->prim == Prim::Or)
-    return Junction{node->prim == Prim::And, args[0], args[1]};
-  if (node->prim != Prim::Select) return std::nullopt;
+  const std::vector<Expr>& args = step->args;
+  if (step->prim == Prim::And || step->prim == Prim::Or)
+    return Junction{step->prim == Prim::And, args[0], args[1]};
+  if (step->prim != Prim::Select) return std::nullopt;
   if (is_always(args[1], true)) return Junction{false, args[0], args[2]};
   if (is_always(args[2], false)) return Junction{true, args[0], args[1]};
   return std::nullopt;

@@ -44,8 +44,7 @@ NeededWhere::NeededWhere(const Expr& code) {
 }
 
 NeededWhere::Side NeededWhere::side(const TakenSide& taken) {
-  const TakenSide plain = without_negation(taken);
-  return {plain, lang::structural_hash(plain.condition)};
+  return {taken, lang::structural_hash(taken.condition)};
 }
 
 bool NeededWhere::is_among(const Side& side, const Sides& sides) {
@@ -68,7 +67,9 @@ void NeededWhere::use_parts(const Expr& node, const Sides& sides) {
     use(condition, sides);
     for (const bool holds : {true, false}) {
       Sides inner = sides;
-      if (inner.size() < kMostSides) inner.push_back(side({condition, holds}));
+      for (const TakenSide& each : conjuncts({condition, holds})) {
+        if (inner.size() < kMostSides) inner.push_back(side(each));
+      }
       use(holds ? first : second, inner);
     }
   };
@@ -94,7 +95,10 @@ std::vector<TakenSide> NeededWhere::sides(const Expr& node) const {
 
 bool NeededWhere::implies(const Expr& node, const Expr& condition) const {
   const auto found = sides_.find(node.get());
-  return found != sides_.end() && is_among(side({condition, true}), found->second);
+  return found != sides_.end() &&
+         std::ranges::all_of(conjuncts({condition, true}), [&](const TakenSide& each) {
+           return is_among(side(each), found->second);
+         });
 }
 
 }  // namespace relay::index

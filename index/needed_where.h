@@ -17,7 +17,7 @@ class NeededWhere {
   explicit NeededWhere(const lang::Expr& code);
 
   // Sides of conditions that are taken wherever this node of the code is needed: those around it,
-  // outer ones first; of more than 64 only these.
+  // each conjunct by itself, outer ones first; of more than 64 only these.
   std::vector<TakenSide> sides(const lang::Expr& node) const;
   // Does the condition hold wherever this node of the code is needed?
   bool implies(const lang::Expr& node, const lang::Expr& condition) const;
