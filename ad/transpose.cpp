@@ -19,7 +19,7 @@
 #include "index/conditions.h"
 #include "index/scalar_form.h"
 #include "index/scalar_work.h"
-#include "index/shared_reads.h"
+#include "index/shared_nodes.h"
 #include "index/ways.h"
 #include "lang/binders.h"
 #include "lang/build.h"
@@ -42,7 +42,7 @@ using index::scalar_work;
 using index::ScalarWork;
 using index::TakenSide;
 using index::with_common_factors;
-using index::with_shared_reads;
+using index::with_shared_nodes;
 using index::without_negation;
 using lang::as;
 using lang::Expr;
@@ -437,7 +437,7 @@ Contribution whole_read(const lang::Index& index, const lang::VariableRef& varia
 
 std::vector<Contribution> transpose(const Expr& form, const std::vector<Expr>& adjoints,
                                     Emitter& code) {
-  const Expr plain = with_shared_reads(with_common_factors(lang::rename_bound(form)));
+  const Expr plain = with_shared_nodes(with_common_factors(lang::rename_bound(form)));
   AdjointWalker walker(plain, code);
   std::vector<IndexBinder> domain;
   if (const auto* comprehension = as<lang::Comprehension>(plain)) {

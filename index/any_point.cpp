@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
+#include <utility>
 
+#include "index/decided_choices.h"
 #include "index/linear_index.h"
+#include "lang/alpha_equal.h"
 #include "lang/binders.h"
 #include "lang/build.h"
 #include "lang/comparison.h"
@@ -23,12 +26,6 @@ namespace build = lang::build;
 
 namespace {
 
-bool is_int64(const Expr& expr) {
-  const auto* type = as<lang::TensorType>(expr->type);
-  return type && lang::is_scalar(expr->type) && type->dtype.is_known() &&
-         type->dtype.known() == lang::DType::Int64;
-}
-
 // An int64 that is the same at all points: `expr + plus`; null: 0.
 struct Bound {
   Expr expr;
@@ -42,7 +39,8 @@ Bound bound_of(const Expr& expr, std::int64_t plus) {
 
 // Null: it always is.
 Expr is_less(const Bound& a, const Bound& b) {
-  if (!a.expr && !b.expr) return a.plus < b.plus ? nullptr : build::constant(lang::DType::Bool, 0);
+  const bool is_known = a.expr && b.expr ? lang::alpha_equal(a.expr, b.expr) : !a.expr && !b.expr;
+  if (is_known) return a.plus < b.plus ? nullptr : build::constant(lang::DType::Bool, 0);
   if (!b.expr) return build::prim(Prim::Lt, {a.expr, build::index_constant(b.plus - a.plus)});
   if (!a.expr) return build::prim(Prim::Gt, {b.expr, build::index_constant(a.plus - b.plus)});
   const Expr left =
@@ -145,25 +143,77 @@ bool may_be_infinite(const Expr& value) {
   return is_so;
 }
 
+// Of more it is not asked whether bounds say all of it.
+constexpr int kMostWays = 16;
+constexpr std::size_t kMostConjuncts = 16;
+
+// Null: always.
+Expr both_of(const Expr& a, const Expr& b) { return b ? both(a, b) : a; }
+
+// Takes the sides that are the same at all points out of conjuncts.
+Expr take_known(std::vector<TakenSide>& sides, const std::vector<IndexBinder>& points) {
+  std::vector<TakenSide> known, others;
+  for (TakenSide& side : sides)
+    (lang::used_by(side.condition, points).empty() ? known : others).push_back(std::move(side));
+  sides = std::move(others);
+  return all_of(known);
+}
+
+// Takes the bounds of indices out of conjuncts, if nothing else is asked of the index.
+Expr take_bounds(std::vector<TakenSide>& sides, const std::vector<IndexBinder>& points) {
+  Expr all;
+  for (const IndexBinder& point : points) {
+    const std::optional<Bounds> bounds = bounds_of(point, sides, points);
+    if (!bounds) continue;
+    std::erase_if(sides, [&](const TakenSide& side) { return depends_on(side, point); });
+    all = both_of(all, bounds->are_met());
+  }
+  return all;
+}
+
+// Nothing where conjuncts ask for more than bounds, or in more than `most` ways.
+struct Known {
+  Expr condition;
+};
+std::optional<Known> by_bounds(std::vector<TakenSide> sides, const std::vector<IndexBinder>& points,
+                               int most) {
+  sides = with_choices_decided(std::move(sides));
+  const Expr known = take_known(sides, points);
+  const auto choice = std::ranges::find_if(
+      sides, [](const TakenSide& side) { return junction(side.condition).has_value(); });
+  if (choice == sides.end()) {
+    const Expr bounds = take_bounds(sides, points);
+    if (!sides.empty()) return std::nullopt;
+    return Known{both_of(known, bounds)};
+  }
+  if (most < 2) return std::nullopt;
+  const Junction one_of = *junction(choice->condition);
+  const bool holds = choice->holds;
+  sides.erase(choice);
+  std::vector<Known> ways;
+  for (const Expr& each : {one_of.a, one_of.b}) {
+    std::vector<TakenSide> way = conjuncts({each, holds});
+    way.insert(way.end(), sides.begin(), sides.end());
+    const auto here = by_bounds(std::move(way), points, most / 2);
+    if (!here) return std::nullopt;
+    ways.push_back(*here);
+  }
+  const Expr &a = ways[0].condition, &b = ways[1].condition;
+  return Known{both_of(known, a && b ? build::prim(Prim::Or, {a, b}) : nullptr)};
+}
+
 }  // namespace
 
 Expr at_any_point(const std::vector<TakenSide>& sides, const std::vector<IndexBinder>& points) {
-  std::vector<TakenSide> known, waiting;  // the same at all points, or not
-  for (TakenSide& side : conjuncts_of(sides)) {
-    const bool varies = !lang::used_by(side.condition, points).empty();
-    (varies ? waiting : known).push_back(std::move(side));
+  std::vector<TakenSide> all = conjuncts_of(sides);
+  if (all.size() <= kMostConjuncts) {
+    if (const auto known = by_bounds(all, points, kMostWays)) return known->condition;
   }
-  Expr all = all_of(known);
-  for (const IndexBinder& point : points) {
-    const std::optional<Bounds> bounds = bounds_of(point, waiting, points);
-    if (!bounds) continue;
-    std::erase_if(waiting, [&](const TakenSide& side) { return depends_on(side, point); });
-    if (const Expr are_met = bounds->are_met()) all = both(all, are_met);
-  }
-  const Expr rest = all_of(waiting);
-  if (!rest) return all;
-  return both(all, lang::rename_bound(lang::make_reduction(lang::ReduceOp::Any,
-                                                           lang::used_by(rest, points), rest)));
+  Expr known = take_known(all, points);
+  known = both_of(known, take_bounds(all, points));
+  const Expr rest = all_of(all);
+  return both(known, lang::rename_bound(lang::make_reduction(lang::ReduceOp::Any,
+                                                             lang::used_by(rest, points), rest)));
 }
 
 Expr kept_at_points(Expr value, const std::vector<TakenSide>& sides,

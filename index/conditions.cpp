@@ -79,6 +79,12 @@ Expr both(const Expr& so_far, const Expr& condition) {
   return so_far ? build::prim(Prim::And, {so_far, condition}) : condition;
 }
 
+bool is_int64(const Expr& expr) {
+  const auto* type = as<lang::TensorType>(expr->type);
+  return type && lang::is_scalar(expr->type) && type->dtype.is_known() &&
+         type->dtype.known() == lang::DType::Int64;
+}
+
 Expr is_between(const Expr& index, const Expr& extent) {
   return both(build::prim(Prim::Ge, {index, build::index_constant(0)}),
               build::prim(Prim::Lt, {index, extent}));

@@ -41,6 +41,9 @@ lang::Expr all_of(const std::vector<TakenSide>& sides);
 // What holds where both do; `so_far`: null where nothing is known yet.
 lang::Expr both(const lang::Expr& so_far, const lang::Expr& condition);
 
+// Is it an index, or may be one?
+bool is_int64(const lang::Expr& scalar);
+
 // Is the int64 index at least 0, and below the extent?
 lang::Expr is_between(const lang::Expr& index, const lang::Expr& extent);
 

@@ -96,7 +96,7 @@ class Sides {
   std::vector<TakenSide> some() {
     std::vector<TakenSide> sides;
     for (std::uint64_t n = random_.below(4); n > 0; --n)
-      sides.push_back({condition(random_.one_in(4) ? 1 : 0), !random_.one_in(3)});
+      sides.push_back({condition(static_cast<int>(random_.below(3))), !random_.one_in(3)});
     return sides;
   }
 
@@ -181,6 +181,14 @@ TEST_CASE("bounds of an index need no points") {
   const TakenSide above{build::prim(Prim::Gt, {j, a})}, not_equal{build::prim(Prim::Ne, {j, a})},
       below{build::prim(Prim::Lt, {build::add(i, b), a}), false};
   CHECK_FALSE(has_reduction(index::at_any_point({above, below}, made.points)));
+  const TakenSide either{build::prim(Prim::Or, {above.condition, build::prim(Prim::Eq, {j, b})})};
+  CHECK_FALSE(has_reduction(index::at_any_point({either, below}, made.points)));
+  // Of `!(j == a && i > b) && j > a` the choice is decided; of `j != a` alone it is none.
+  const TakenSide neither{build::prim(Prim::And, {build::prim(Prim::Eq, {a, j}),
+                                                  build::prim(Prim::Ne, {i, build::mul(i, i)})}),
+                          false};
+  CHECK_FALSE(has_reduction(index::at_any_point({neither, above}, made.points)));
+  CHECK(has_reduction(index::at_any_point({neither}, made.points)));
   CHECK(has_reduction(index::at_any_point({above, not_equal}, made.points)));
   CHECK(index::at_any_point({{build::prim(Prim::Gt, {j, build::index_constant(2)})}},
                             made.points) == nullptr);
